@@ -1,0 +1,51 @@
+#include "compiler/module/lifetime.h"
+#include "compiler/module/request.h"
+
+#include <catch2/catch.hpp>
+
+namespace curfew::module {
+namespace {
+
+using schema::Action;
+
+TEST_CASE("a new request knows nothing, and absent is not unknown") {
+  Request request(Action::Create);
+  CHECK_FALSE(request.is_known(schema::slot::CallerId));
+  request.SetAbsent(schema::slot::CallerId);
+  CHECK(request.is_known(schema::slot::CallerId));
+  CHECK_FALSE(request.is_present(schema::slot::CallerId));
+  request.SetText(schema::slot::CallerId, "user:ana");
+  CHECK(request.value(schema::slot::CallerId).text() == "user:ana");
+}
+
+TEST_CASE("the day and its time follow from now") {
+  Request request(Action::Create);
+  request.SetNow(0);  // Thursday
+  CHECK(request.value(schema::slot::NowWeekday).integer == 3);
+  request.SetNow(-1);  // the last millisecond of Wednesday
+  CHECK(request.value(schema::slot::NowWeekday).integer == 2);
+  CHECK(request.value(schema::slot::NowTimeOfDay).integer == 86'399'999);
+}
+
+TEST_CASE("authority ends at the deadline, not after it") {
+  const LifetimeTerms terms{.created_ms = 0, .deadline_ms = 1000, .grace_ms = 100, .idle_ms = 300};
+  LifetimeFacts facts{.last_activity_ms = 800, .busy = false, .frozen = false};
+  CHECK(ReadLifetime(terms, facts, 999).state == LifetimeState::Authority);
+  CHECK(ReadLifetime(terms, facts, 1000).state == LifetimeState::Grace);
+  CHECK(ReadLifetime(terms, facts, 1099).state == LifetimeState::Grace);
+  CHECK(ReadLifetime(terms, facts, 1100).state == LifetimeState::Over);
+  CHECK_FALSE(ReadLifetime(terms, facts, 1100).next_ms);
+}
+
+TEST_CASE("idleness counts from the last activity, and a busy sandbox has none") {
+  const LifetimeTerms terms{.created_ms = 0, .deadline_ms = 1000, .grace_ms = 0, .idle_ms = 300};
+  LifetimeFacts facts{.last_activity_ms = 100, .busy = false, .frozen = false};
+  CHECK(ReadLifetime(terms, facts, 399).next_ms == 400);
+  CHECK(ReadLifetime(terms, facts, 400).state == LifetimeState::IdleEnd);
+  facts.busy = true;
+  CHECK(ReadLifetime(terms, facts, 400).state == LifetimeState::Authority);
+  CHECK(ReadLifetime(terms, facts, 400).next_ms == 1000);
+}
+
+}  // namespace
+}  // namespace curfew::module

@@ -1,0 +1,76 @@
+// What a class grants and bounds, as plain data: what an allowed create turns into steps
+// (runtime/plan). One template a class, at the class's index. Everything here was already judged by
+// the decision; a template never widens it.
+#pragma once
+
+#include "compiler/base/crypto.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace curfew::module {
+
+// `X at most Y`: the default, where there is one, and the maximum. In the unit of the thing that is
+// bounded.
+struct Bound {
+  std::optional<std::int64_t> standard;
+  std::int64_t most = 0;
+  friend bool operator==(const Bound&, const Bound&) = default;
+};
+
+struct ImageGrant {
+  std::string name;
+  std::string ref;  // empty where the declaration has none
+  Digest digest;
+  friend bool operator==(const ImageGrant&, const ImageGrant&) = default;
+};
+
+struct TokenGrant {
+  std::string audience;
+  std::int64_t lives_ms = 0;
+  friend bool operator==(const TokenGrant&, const TokenGrant&) = default;
+};
+
+struct ScratchMount {
+  std::string path;
+  std::int64_t bytes = 0;
+  friend bool operator==(const ScratchMount&, const ScratchMount&) = default;
+};
+
+// One `export` or `import` rule: the patterns tell the agent where to look; each file is still
+// asked of the gate.
+struct TransferGrant {
+  std::vector<std::string> patterns;
+  bool each = false;  // the size bounds each file, not the sum
+  std::int64_t bytes_most = 0;
+  friend bool operator==(const TransferGrant&, const TransferGrant&) = default;
+};
+
+enum class Isolation : std::uint8_t { Kvm, Any };
+enum class IdleEnd : std::uint8_t { Close, Freeze };
+
+struct PlanTemplate {
+  std::string class_name;
+  std::vector<ImageGrant> images;
+  Bound cpu;
+  Bound memory_bytes;
+  Bound disk_bytes;
+  bool disk_is_bounded = false;  // a class without a disk size gets no disk beyond its scratch
+  Isolation isolation = Isolation::Kvm;
+  std::optional<TokenGrant> token;
+  std::vector<std::string> access;  // principals
+  std::vector<ScratchMount> scratch;
+  std::vector<TransferGrant> exports;
+  bool network = false;  // some allow exists: the plan needs a driver that can judge egress
+  Bound ttl_ms;
+  std::optional<std::int64_t> idle_ms;
+  IdleEnd idle_end = IdleEnd::Close;
+  std::int64_t grace_ms = 0;
+  bool record_all = true;
+  std::int64_t retain_ms = 0;
+  friend bool operator==(const PlanTemplate&, const PlanTemplate&) = default;
+};
+
+}  // namespace curfew::module

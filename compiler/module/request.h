@@ -1,0 +1,94 @@
+// A request as decision code reads it: one flat row of values in slot order (compiler/schema), and
+// two bits for each. No strings are owned here: every view must stay valid while the decision runs.
+// JSON exists at the edges only (request_json.h).
+#pragma once
+
+#include "compiler/base/crypto.h"
+#include "compiler/base/limits.h"
+#include "compiler/schema/schema.h"
+
+#include <array>
+#include <bitset>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace curfew::module {
+
+// One fact. What it holds follows from the slot's type:
+//   Bool, Int, Duration (ms), Size (bytes), Time (ms since the epoch), Enum (ordinal): `integer`
+//   Text, Principal, Host, UrlPath, FilePath: `size` bytes at `data`, canonical (compiler/values)
+//   Digest: 32 bytes at `data`; Ip: 16 bytes at `data`, IPv4 mapped; Cidr: 16 bytes and the prefix
+//   length a set or list: `size` values at `items`; a set is sorted and has no doubles
+struct Value {
+  union {
+    std::int64_t integer;
+    const char* data;
+    const Value* items;
+  };
+  std::uint32_t size = 0;
+  std::uint32_t reserved = 0;  // an interned id, once there is one
+
+  constexpr Value() : integer(0) {}
+  static constexpr Value OfInteger(std::int64_t integer);
+  static constexpr Value OfText(std::string_view text);
+  static constexpr Value OfItems(std::span<const Value> items);
+
+  [[nodiscard]] std::string_view text() const { return {data, size}; }
+  [[nodiscard]] std::span<const Value> elements() const { return {items, size}; }
+};
+static_assert(sizeof(Value) == 16, "decision code finds slot i at byte 16 i");
+
+constexpr Value Value::OfInteger(std::int64_t integer) {
+  Value value;
+  value.integer = integer;
+  return value;
+}
+constexpr Value Value::OfText(std::string_view text) {
+  Value value;
+  value.data = text.data();
+  value.size = static_cast<std::uint32_t>(text.size());
+  return value;
+}
+constexpr Value Value::OfItems(std::span<const Value> items) {
+  Value value;
+  value.items = items.data();
+  value.size = static_cast<std::uint32_t>(items.size());
+  return value;
+}
+
+using SlotBits = std::bitset<limits::AttributesPerActionMax>;
+
+// A fact is in one of three states: unknown (nobody can say at this stage), absent (known not to be
+// there), present. A new request knows nothing. Setting `now` also sets what derives from it.
+class Request {
+ public:
+  explicit Request(schema::Action action, schema::Stage stage = schema::Stage::Request)
+      : action_(action), stage_(stage) {}
+
+  [[nodiscard]] schema::Action action() const { return action_; }
+  [[nodiscard]] schema::Stage stage() const { return stage_; }
+
+  void Set(schema::Slot slot, Value value);
+  void SetInteger(schema::Slot slot, std::int64_t integer) { Set(slot, Value::OfInteger(integer)); }
+  void SetText(schema::Slot slot, std::string_view text) { Set(slot, Value::OfText(text)); }
+  void SetDigest(schema::Slot slot, const Digest& digest);  // `digest` must outlive the decision
+  void SetAbsent(schema::Slot slot);
+  void SetUnknown(schema::Slot slot);
+  // `now`, with `now.time_of_day` and `now.weekday`.
+  void SetNow(std::int64_t ms_since_epoch);
+
+  [[nodiscard]] bool is_known(schema::Slot slot) const { return known_[slot]; }
+  [[nodiscard]] bool is_present(schema::Slot slot) const { return present_[slot]; }
+  // Meaningful where present.
+  [[nodiscard]] const Value& value(schema::Slot slot) const { return values_[slot]; }
+
+ private:
+  schema::Action action_;
+  schema::Stage stage_;
+  SlotBits present_;
+  SlotBits known_;
+  std::array<Value, limits::AttributesPerActionMax> values_{};
+};
+
+}  // namespace curfew::module
