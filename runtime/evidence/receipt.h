@@ -1,0 +1,106 @@
+// The receipt of a sandbox: what ran, what it may have left, and that it is gone. Plain data, its
+// strict JSON form (an in-toto Statement), and its signed form (a DSSE envelope).
+#pragma once
+
+#include "compiler/base/crypto.h"
+#include "compiler/base/incarnation.h"
+#include "compiler/base/result.h"
+#include "runtime/evidence/residue_report.h"
+#include "runtime/evidence/signing_key.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace curfew::evidence {
+
+enum class Isolation { Kvm, Emulated, None };  // None: no machine was ever started
+std::string_view NameOf(Isolation isolation);
+
+struct CommandResult {
+  std::vector<std::string> argv;
+  bool allowed = false;
+  std::string reason;              // the rule and its message, when denied; else may be empty
+  std::optional<int> exit_status;  // none: not run, or ended by a signal
+  std::optional<int> signal;
+  bool timed_out = false;
+};
+
+struct EndedProcess {
+  std::int64_t pid = 0;  // inside the sandbox
+  std::vector<std::string> argv;
+  std::string how;  // "exited", "terminated", "killed", "with the machine"
+};
+
+struct ResourceOutcome {
+  std::string resource_class;  // "machine", "cgroup", "disk", "key", "token", …
+  std::string identity;
+  Fate fate = Fate::Unknown;
+  std::string detail;  // for kept: owner, reason, expiry; for unknown: why
+};
+
+struct ExportedFile {
+  std::string name;
+  std::uint64_t bytes = 0;
+  Digest digest;
+};
+
+struct DecisionCount {
+  std::uint64_t allowed = 0;
+  std::uint64_t denied = 0;
+};
+
+// All times are wall, in milliseconds.
+struct Receipt {
+  Incarnation sandbox;
+  std::string task_id;
+  std::string owner;
+  std::string creator;
+  std::string sandbox_class;
+  std::string policy_digest;
+  std::uint64_t policy_generation = 0;
+  std::string image_digest;
+  Isolation isolation = Isolation::None;
+
+  std::int64_t requested_ms = 0;
+  std::optional<std::int64_t> ready_ms;
+  std::optional<std::int64_t> deadline_ms;
+  std::int64_t closing_ms = 0;
+  std::int64_t closed_ms = 0;
+  std::string close_reason;
+  std::string
+      keeper_note;  // empty, or what is known of a keeper that died before its work was done
+
+  DecisionCount decisions;
+  std::vector<CommandResult> commands;
+  std::vector<EndedProcess> processes;
+  std::vector<ResourceOutcome> resources;
+  std::vector<ExportedFile> exports;
+  ResidueReport residue;
+
+  std::uint64_t record_count = 0;
+  Digest record_head;
+
+  // Clean only if the search was clean and no resource's fate is unknown.
+  [[nodiscard]] Cleanness verdict() const;
+};
+
+// The statement, in canonical JSON. Malformed if the receipt holds what cannot be written.
+Result<std::string> EncodeStatement(const Receipt& receipt);
+// Strict: an unknown, missing or mistyped field, another type or version, or subjects that do not
+// belong to the predicate: Malformed.
+Result<Receipt> DecodeStatement(std::string_view statement);
+
+// What a DSSE signature covers.
+Bytes PreAuthentication(std::string_view payload_type, std::string_view payload);
+// The envelope's bytes, ending in a newline.
+std::string SealEnvelope(std::string_view statement, const SigningKey& key);
+// The statement in an envelope, once its one signature by exactly this key has been checked.
+// Tampered with the reason.
+Result<std::string> OpenEnvelope(std::string_view envelope, const Ed25519PublicKey& key);
+
+// A short table for a person. Nothing that a task controls can move the cursor or forge a line.
+std::string RenderReceipt(const Receipt& receipt);
+
+}  // namespace curfew::evidence

@@ -1,0 +1,66 @@
+// The search for what a sandbox left on this host. It looks at the host itself and not at what the
+// journal claims: names with the sandbox's id, the uid of its VM, its cgroups, the exact identities
+// that were journalled. What it cannot read is `unknown`. It changes nothing.
+//
+// Not seen: kernel keys that their owner hides from root, and names that say nothing of the id
+// below the first two levels of a searched directory.
+#pragma once
+
+#include "compiler/base/incarnation.h"
+#include "compiler/base/result.h"
+#include "runtime/evidence/residue_report.h"
+#include "runtime/host/clock.h"
+#include "runtime/host/files.h"
+#include "runtime/host/processes.h"
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace curfew::evidence {
+
+// Where to look; tests give their own.
+struct SearchedPlaces {
+  std::string proc = "/proc";
+  std::string cgroups = "/sys/fs/cgroup";
+  std::vector<std::string> directories = {"/tmp", "/var/tmp", "/run", "/dev/shm"};
+};
+
+struct FileIdentity {
+  std::uint64_t device = 0;
+  std::uint64_t inode = 0;
+  friend auto operator<=>(const FileIdentity&, const FileIdentity&) = default;
+};
+
+// What is known of the sandbox whose residue is sought.
+struct ResidueQuery {
+  std::string sandbox_id;
+  std::string boot_id;  // the boot in which process and file identities below were taken
+  std::optional<std::uint32_t> machine_uid;  // of its VM alone
+  std::vector<host::ProcessIdentity> processes;
+  std::vector<FileIdentity> disks;
+  std::vector<std::string> cgroups;      // full paths of its directories
+  std::vector<std::string> directories;  // below which nothing may remain (its run directory)
+  std::vector<std::string> key_files;
+  // Its folder in the state directory, where only the names of `evidence_names` may stay.
+  std::string state_directory;
+  std::vector<std::string> evidence_names = {"records", "receipt.json", "exports"};
+  // Processes that rightly name the sandbox while this runs: the keeper, the command that waits.
+  // The caller itself is always excused; nobody is excused from its cgroups or its VM's uid.
+  std::vector<host::ProcessIdentity> excused;
+  // The ids of its unrevoked tokens (Store::UnrevokedTokens).
+  std::function<Result<std::vector<std::string>>()> unrevoked_tokens;
+};
+
+ResidueReport SearchResidue(host::Files& files, host::Processes& processes,
+                            const host::Clock& clock, const ResidueQuery& query,
+                            const SearchedPlaces& places = {});
+
+// The ids of all sandboxes that left a trace in a process's cgroup, a cgroup, a file name or a
+// socket name, sorted: what a sweep compares with the catalogue, also when the catalogue is lost.
+Result<std::vector<std::string>> SandboxesSeen(host::Files& files,
+                                               const SearchedPlaces& places = {});
+
+}  // namespace curfew::evidence
