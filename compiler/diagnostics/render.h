@@ -1,0 +1,26 @@
+// Diagnostics as text for people and as JSON for tools. Both sort by place.
+#pragma once
+
+#include "compiler/diagnostics/sink.h"
+
+#include <string>
+
+namespace curfew::diagnostics {
+
+enum class Color { Never, Always };
+
+// policy.curfew:3:7: error: `kid` is no attribute of `task` [CUR3004]
+//   3 | deny create when task.kid == "x"
+//     |                  ^~~~~~~~
+//     = help: write `kind`
+// and a line "2 errors" at the end when there are two or more. Empty when there is nothing to say.
+// Safe to print on a terminal whatever the sources hold.
+std::string RenderText(const Sink& sink, const source::SourceMap& sources,
+                       Color color = Color::Never);
+
+// {"version": 1, "diagnostics": [{"code", "severity", "message", "file", "range": {"start":
+// {"line", "column", "offset"}, "end": {…}}, "notes": [{"message", "file", "range"}], "fixes":
+// [{"file", "range", "replacement"}]}]}; file and range are absent for what concerns the whole set.
+std::string RenderJson(const Sink& sink, const source::SourceMap& sources);
+
+}  // namespace curfew::diagnostics

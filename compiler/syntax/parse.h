@@ -1,0 +1,18 @@
+// The second station: tokens to tree.
+#pragma once
+
+#include "compiler/diagnostics/sink.h"
+#include "compiler/syntax/ast.h"
+#include "compiler/syntax/token_list.h"
+
+namespace curfew::syntax {
+
+// Always returns a tree; a statement that has a mistake is reported once and left out of it, so the
+// tree of a file with errors is for looking at only. Memory beside the tree is bounded by the
+// largest single statement.
+Ast Parse(const TokenList& tokens, diagnostics::Sink& sink);
+
+// Lex and Parse of every file of the map, in its order.
+std::vector<Ast> ParseAll(const source::SourceMap& sources, diagnostics::Sink& sink);
+
+}  // namespace curfew::syntax
