@@ -1,0 +1,291 @@
+// PolicyModel: a policy set, resolved and typed. Plain data in vectors, linked by 32-bit ids; no
+// text of the author is left to be judged. compiler/check makes it, compiler/lower turns it into
+// decision code, compiler/testing runs its tests. It decides nothing.
+//
+// Order: everything is sorted by name or id, so that files, order and formatting leave no trace but
+// spans. Print (print.h) shows all of it.
+#pragma once
+
+#include "compiler/base/crypto.h"
+#include "compiler/model/expression.h"
+#include "compiler/module/plan_template.h"
+#include "compiler/schema/schema.h"
+#include "compiler/source/source.h"
+#include "compiler/values/url.h"
+
+#include <bitset>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace curfew::model {
+
+enum class ClassId : std::uint32_t {};
+enum class ImageId : std::uint32_t {};
+
+// `ticket: string?` in `attributes task { … }`. The n-th of the set has the slot
+// schema::DeclaredSlot(action, n).
+struct DeclaredAttribute {
+  std::string path;  // "task.ticket"
+  Type type;
+  Span span;
+};
+
+struct Image {
+  std::string name;
+  std::string ref;  // empty where the declaration has none
+  Digest digest;
+  Span span;
+};
+
+// ---- Rules --------------------------------------------------------------------------------------
+
+using ActionSet = std::bitset<schema::ActionCount>;
+
+// `deny` and `require` of a class or of the whole set. A `require X` is here a deny whose condition
+// is `not X`.
+struct Rule {
+  std::string id;                   // language.md section 5.7
+  std::optional<ClassId> of_class;  // without: of the whole set
+  ActionSet actions;
+  ExprId condition = NoExpr;  // holds without one
+  std::string message;        // of `because`, may be empty
+  Span span;
+};
+
+// ---- Planes -------------------------------------------------------------------------------------
+// What a class writes, and only that: silence is an empty optional or vector, and the strictest
+// meaning (section 5.4) is given to it by the lowering. Each written thing has the id that a
+// verdict names it by.
+
+// `X at most Y`, `X`, `at most Y`.
+struct Bound {
+  std::string id;
+  module::Bound value;
+  Span span;
+};
+
+struct ImageGrant {
+  std::string id;
+  ImageId image;
+  Span span;
+};
+
+struct ExecGrant {
+  enum class Reach : std::uint8_t { None, Any, Patterns };
+  std::string id;
+  Reach reach = Reach::None;
+  std::vector<values::PathGlob> patterns;
+  Span span;
+};
+
+struct ImagePlane {
+  std::vector<ImageGrant> allow;  // empty with `allow none`
+  std::optional<ExecGrant> exec;
+  std::optional<Bound> cpu;
+  std::optional<Bound> memory;
+  std::optional<Bound> disk;
+  std::optional<module::Isolation> isolation;
+};
+
+struct TokenGrant {
+  std::string id;
+  module::TokenGrant token;
+  Span span;
+};
+
+// Who may ask beyond creator, owner and operators.
+struct AccessGrant {
+  std::string id;
+  std::vector<std::string> principals;  // sorted; empty with `access none`
+  Span span;
+};
+
+struct IdentityPlane {
+  std::optional<TokenGrant> token;
+  std::optional<AccessGrant> access;
+};
+
+struct Scratch {
+  std::string path;
+  std::int64_t bytes = 0;
+  Span span;
+};
+
+struct TransferRule {
+  std::string id;
+  std::vector<values::PathGlob> patterns;  // sorted
+  bool each = false;                       // the bound is of each file, not of the sum
+  Bound size;
+  ExprId condition = NoExpr;
+  std::string message;
+  Span span;
+};
+
+struct FilesystemPlane {
+  std::vector<Scratch> scratch;       // by path
+  std::vector<TransferRule> exports;  // by id
+  std::optional<Span> exports_none;   // `export none`
+};
+
+struct PortRange {
+  std::uint16_t first = 0;
+  std::uint16_t last = 0;  // included
+  friend auto operator<=>(const PortRange&, const PortRange&) = default;
+};
+
+// What one target of a network rule covers: every given part must agree.
+struct EgressTarget {
+  bool http = false;
+  bool https = false;
+  bool tcp = false;
+  std::optional<values::Place> place;    // without: every name and every address
+  std::vector<PortRange> ports;          // empty: every port
+  std::optional<values::PathGlob> path;  // without: every path
+  friend bool operator==(const EgressTarget&, const EgressTarget&) = default;
+};
+
+// `allow` and `deny` of a network plane. The effect says how text is read: an allow compares paths
+// exactly, a deny without regard to ASCII case, and judges every alias of the name.
+struct EgressRule {
+  enum class Effect : std::uint8_t { Allow, Deny };
+  std::string id;
+  Effect effect = Effect::Deny;
+  // Sorted. Empty: every method, and what has none (a byte stream).
+  std::vector<std::string> methods;
+  std::vector<EgressTarget> targets;  // any of them; never empty
+  // `at`: every resolved address must lie in one of them, and the bar on private addresses is
+  // lifted for this rule alone. Allows only.
+  std::vector<values::Cidr> pins;
+  ExprId condition = NoExpr;
+  std::string message;
+  Span span;
+};
+
+struct NetworkPlane {
+  std::vector<EgressRule> rules;   // by id
+  std::optional<Span> allow_none;  // `allow none`
+};
+
+struct Idle {
+  std::string id;
+  std::int64_t after_ms = 0;
+  module::IdleEnd then = module::IdleEnd::Close;
+  Span span;
+};
+
+struct LifetimePlane {
+  std::optional<Bound> ttl;  // there in every model without errors
+  std::optional<Idle> idle;
+  std::optional<std::int64_t> grace_ms;
+};
+
+struct EvidencePlane {
+  std::optional<Span> record_all;
+};
+
+struct Class {
+  std::string name;
+  std::string doc;
+  // Itself and what it narrows, base first; what a class inherits is read along its chain. Today
+  // every chain is the class alone.
+  std::vector<ClassId> chain;
+  bool by_name = false;
+  ExprId when = NoExpr;  // its own condition
+  ImagePlane image;
+  IdentityPlane identity;
+  FilesystemPlane filesystem;
+  NetworkPlane network;
+  LifetimePlane lifetime;
+  EvidencePlane evidence;
+  Span span;
+};
+
+// ---- Tests --------------------------------------------------------------------------------------
+
+// A fact of a request, by its dotted path and of its attribute's type; without a value it is known
+// to be absent.
+struct Fact {
+  std::string path;
+  std::optional<Constant> value;
+  Span span;
+};
+
+// `given task { … }`: holds for every later ask.
+struct GivenStep {
+  std::vector<Fact> facts;
+};
+struct AfterStep {
+  std::int64_t duration_ms = 0;
+};
+struct AtStep {
+  std::int64_t time_ms = 0;
+};
+struct CloseStep {};
+
+// A rule id that a test expects; it exists in the set.
+struct ExpectedId {
+  std::string id;
+  Span span;
+};
+
+struct AskStep {
+  schema::Action action = schema::Action::Create;
+  std::vector<Fact> facts;  // what the ask itself states
+  bool allow = false;
+  bool only = false;  // exactly these reasons, not among others
+  std::vector<ExpectedId> ids;
+  // What the plan must say: ttl, idle, grace: duration; cpu: int; memory, disk: size; image:
+  // digest; isolation: enum.
+  std::vector<Fact> plan;
+};
+
+struct TestStep {
+  std::variant<GivenStep, AfterStep, AtStep, CloseStep, AskStep> what;
+  Span span;
+};
+
+struct Test {
+  std::string name;
+  std::vector<TestStep> steps;  // in the order of the text
+  Span span;
+};
+
+// ---- The set ------------------------------------------------------------------------------------
+
+struct PolicyModel {
+  // SHA-256 over the canonical declarations: formatting, comments, tests, order and files leave it.
+  Digest digest;
+  int language = 1;
+  std::vector<std::string> packages;        // sorted, each once; provenance only
+  std::vector<EnumType> enums;              // the schema's first, then declared ones
+  std::vector<DeclaredAttribute> declared;  // by path
+  std::vector<Image> images;                // by name
+  std::vector<Class> classes;               // by name
+  std::vector<Rule> rules;                  // by id
+  std::vector<Test> tests;                  // by file and place
+  Expressions expressions;
+};
+
+inline const Class& At(const PolicyModel& model, ClassId id) {
+  return model.classes[static_cast<std::size_t>(id)];
+}
+inline const Image& At(const PolicyModel& model, ImageId id) {
+  return model.images[static_cast<std::size_t>(id)];
+}
+
+// ---- Ids that nobody writes -------------------------------------------------------------------
+
+// The built-in reasons: `builtin.access`, `class.none`, `request.invalid` and so on.
+std::span<const std::string_view> BuiltinIds();
+
+// What a class denies by being silent: `coding.network.default` for egress, the keyword path for
+// all else (`coding.image.exec`, `coding.image.allow`, `coding.filesystem.export`, …).
+std::string DefaultIdOf(std::string_view class_name, schema::Action action);
+
+// Every id that a verdict of the set can name, sorted.
+std::vector<std::string> KnownIds(const PolicyModel& model);
+
+}  // namespace curfew::model

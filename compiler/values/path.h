@@ -1,0 +1,51 @@
+// File paths, and the globs that meet paths of files and of URLs.
+//
+//   file path := "/" | ("/" segment)+       no segment is empty, "." or ".."; no NUL; bytes kept
+//   glob      := ("/" (segment | "**"))+ | "/"
+//
+// In a glob one segment may be `**` (any number of whole segments, none too) and each other segment
+// may hold one `*` (any bytes but "/"); a segment that is only `*` needs one byte. `/**` at the end
+// also meets the path before it, with or without its slash. `\*` is a literal star, `\\` a
+// backslash.
+#pragma once
+
+#include "compiler/values/value_error.h"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace curfew::values {
+
+Parsed<std::string> ParseFilePath(std::string_view text);
+
+// A glob is its canonical text; matching reads the text in linear time and keeps nothing.
+struct PathGlob {
+  std::string text;
+  friend auto operator<=>(const PathGlob&, const PathGlob&) = default;
+};
+
+Parsed<PathGlob> ParseFileGlob(std::string_view text);
+// Of a URL's path: literal text is brought to the form of a canonical request path (url.h).
+Parsed<PathGlob> ParseUrlGlob(std::string_view text);
+
+enum class Letters : std::uint8_t { Exact, FoldAscii };
+
+// `path` is canonical: absolute, segments joined by single slashes (a URL's may end in one). An
+// allow compares exactly, a deny without regard to ASCII case (language.md section 6).
+bool Matches(const PathGlob& glob, std::string_view path, Letters letters = Letters::Exact);
+// Whether the glob has no wildcard.
+[[nodiscard]] bool IsLiteral(const PathGlob& glob);
+// Whether some path meets both; may say yes where none does, never no where one does.
+bool MayMeet(const PathGlob& a, const PathGlob& b);
+
+// Plain text against an anchored glob with at most two `*` (`matches` of the language); a `*` is
+// any bytes, none too; `\*` and `\\` are literal.
+struct TextGlob {
+  std::string text;
+  friend auto operator<=>(const TextGlob&, const TextGlob&) = default;
+};
+Parsed<TextGlob> ParseTextGlob(std::string_view text);
+bool Matches(const TextGlob& glob, std::string_view text);
+
+}  // namespace curfew::values

@@ -1,0 +1,24 @@
+// Who: a kind and a name in one value, so that no group can pass for a user.
+//
+//   principal := ("user" | "group" | "service" | "agent") ":" name
+//   name      := 1 to 256 bytes of a-z A-Z 0-9 . _ - @ + /, case kept
+//   label     := 1 to 64 bytes of a-z 0-9 _, a letter first      names that policy declares
+#pragma once
+
+#include "compiler/values/value_error.h"
+
+#include <string>
+#include <string_view>
+
+namespace curfew::values {
+
+Parsed<std::string> ParsePrincipal(std::string_view text);
+
+// "registry.example/agents/python", with an optional ":tag" that nothing trusts: the digest
+// decides.
+Parsed<std::string> ParseImageRef(std::string_view text);
+
+// One of GET HEAD POST PUT PATCH DELETE OPTIONS. CONNECT and TRACE never pass.
+Parsed<std::string> ParseMethod(std::string_view text);
+
+}  // namespace curfew::values
