@@ -1,0 +1,70 @@
+// A request as JSON, read strictly by the schema. A document that does not fit is denied as a whole
+// (`request.invalid`): an unknown, doubled, missing or ill-typed field is a problem with its place,
+// never ignored, and null means nothing, so it stands nowhere. README.md beside this file shows a
+// document of each kind.
+//
+//   {"version": 1, "action": "exec", "now": "2026-11-29T00:00:00Z",
+//    "caller": {"id": "user:ana"}, "task": {"kind": "coding"}, "sandbox": {"class": "coding"},
+//    "exec": {"program": "/usr/bin/python3", "args": [], …}}
+//
+// The dotted path of an attribute is nesting. Durations, sizes and times are strings with units;
+// numbers are for `int` only, without fraction or exponent. Values are brought to their canonical
+// form (compiler/values).
+#pragma once
+
+#include "compiler/base/json.h"
+#include "compiler/module/declared_attribute.h"
+#include "compiler/module/request.h"
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace curfew::module {
+
+// Who wrote the document, and so what it may say.
+//   Caller  somebody who asks the runtime: stated facts and wishes only; every fact that the action
+//           is stated with must be there. Verified facts stay unknown: the runtime sets them.
+//   Author  somebody who tries a policy and plays the runtime as well (eval, tests): verified facts
+//           and the sealed task may be said too. What is not said is unknown, and an optional fact
+//           absent, but for `egress.ip`, which at the last stage is always one or the other.
+enum class StatedBy : std::uint8_t { Caller, Author };
+
+// One reason why a document does not fit.
+struct RequestProblem {
+  std::string pointer;  // JSON pointer; "" is the whole document
+  std::string message;  // what was seen, what the rule is, the nearest right name
+};
+
+// The request and all that it views; moving keeps the views good.
+class DecodedRequest {
+ public:
+  DecodedRequest(schema::Action action, schema::Stage stage);
+  DecodedRequest(DecodedRequest&&) noexcept;
+  DecodedRequest& operator=(DecodedRequest&&) noexcept;
+  ~DecodedRequest();
+
+  Request request;
+
+  // Text and lists that live as long as this.
+  std::string_view Keep(std::string text);
+  std::span<const Value> Keep(std::vector<Value> items);
+
+ private:
+  struct Arena;
+  std::unique_ptr<Arena> arena_;
+};
+
+// Either a request, or every problem found (at most a screenful).
+struct RequestDecoding {
+  std::optional<DecodedRequest> decoded;
+  std::vector<RequestProblem> problems;
+
+  explicit operator bool() const { return decoded.has_value(); }
+};
+
+RequestDecoding DecodeRequest(const JsonValue& document,
+                              std::span<const DeclaredAttribute> declared, StatedBy stated_by);
+
+}  // namespace curfew::module
