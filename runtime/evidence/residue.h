@@ -54,8 +54,7 @@ struct ResidueQuery {
   std::function<Result<std::vector<std::string>>()> unrevoked_tokens;
 };
 
-ResidueReport SearchResidue(host::Files& files, host::Processes& processes,
-                            const host::Clock& clock, const ResidueQuery& query,
+ResidueReport SearchResidue(host::Files& files, const host::Clock& clock, const ResidueQuery& query,
                             const SearchedPlaces& places = {});
 
 // The ids of all sandboxes that left a trace in a process's cgroup, a cgroup, a file name or a

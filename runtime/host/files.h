@@ -61,9 +61,11 @@ class Files {
   virtual Result<std::vector<std::string>> List(const std::string& directory) = 0;
 
   // Replaces `path` at once and durably: temporary file, fsync, rename, fsync of the directory.
-  // After a failure the old content stands and no temporary file is left.
+  // After a failure the old content stands and no temporary file is left; after a crash there may
+  // be `path`.new, which the next write replaces. One writer a path.
   virtual Outcome WriteDurable(const std::string& path, ByteView bytes, std::uint32_t mode) = 0;
-  // As above, but `path` must not exist (AlreadyExists): of two creators one wins whole.
+  // As above, but `path` must not exist (AlreadyExists): of two creators one wins whole, and a
+  // crash leaves nothing.
   virtual Outcome CreateDurable(const std::string& path, ByteView bytes, std::uint32_t mode) = 0;
   // Creates `path` if it is not there. Refuses what is not a regular file.
   virtual Result<std::unique_ptr<AppendFile>> OpenAppend(const std::string& path,
@@ -74,6 +76,8 @@ class Files {
   // Removing what is not there is no failure: `Remove` says whether it was.
   virtual Result<bool> Remove(const std::string& path) = 0;
   virtual Result<bool> RemoveDirectory(const std::string& path) = 0;
+  // With all below it; links are removed and not followed, and other file systems not entered.
+  virtual Result<bool> RemoveTree(const std::string& path) = 0;
   // Already there as a directory of this user with no wider mode: no failure.
   virtual Outcome MakeDirectory(const std::string& path, std::uint32_t mode) = 0;
 

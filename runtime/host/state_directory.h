@@ -39,8 +39,11 @@ struct StateDirectory {
 
   // Makes the root, keys and sandboxes, each 0700.
   Outcome Prepare(Files& files) const;
-  // Makes the directory of one sandbox (0700), its run directory, and its reserve.
+  // Makes the directory of one sandbox, its exports and run directories (0700), and its reserve.
   Outcome PrepareSandbox(Files& files, std::string_view id) const;
+  // Removes all of a sandbox that is no evidence: the reserve and the run directory. Part of
+  // closing, before its receipt is written; repeating it is no failure.
+  Outcome RemoveTemporary(Files& files, std::string_view id) const;
 };
 
 inline constexpr std::uint64_t ReserveBytes = 1024 * 1024;

@@ -1,0 +1,42 @@
+#include "runtime/host/processes.h"
+
+#include <charconv>
+
+namespace curfew::host {
+
+std::optional<ProcessStat> ParseProcessStat(std::string_view text) {
+  // pid (name) state ppid … : the name ends at the last parenthesis, whatever it holds.
+  const std::size_t open = text.find('(');
+  const std::size_t close = text.rfind(')');
+  if (open == std::string_view::npos || close == std::string_view::npos || close < open) {
+    return std::nullopt;
+  }
+  const auto number = [](std::string_view digits, auto& into) {
+    const auto end = digits.data() + digits.size();
+    const auto [stop, error] = std::from_chars(digits.data(), end, into);
+    return error == std::errc() && stop == end;
+  };
+  ProcessStat stat;
+  stat.name = std::string(text.substr(open + 1, close - open - 1));
+  if (open < 2 || !number(text.substr(0, open - 1), stat.identity.pid)) return std::nullopt;
+
+  std::string_view rest = text.substr(close + 1);
+  constexpr int StateField = 3;
+  constexpr int ParentField = 4;
+  constexpr int StartField = 22;
+  for (int field = StateField; field <= StartField; ++field) {
+    rest.remove_prefix(std::min(rest.find_first_not_of(' '), rest.size()));
+    const std::string_view word = rest.substr(0, rest.find_first_of(" \n"));
+    if (word.empty()) return std::nullopt;
+    rest.remove_prefix(word.size());
+    if (field == StateField) {
+      if (word.size() != 1) return std::nullopt;
+      stat.state = word.front();
+    }
+    if (field == ParentField && !number(word, stat.parent)) return std::nullopt;
+    if (field == StartField && !number(word, stat.identity.start_ticks)) return std::nullopt;
+  }
+  return stat;
+}
+
+}  // namespace curfew::host
