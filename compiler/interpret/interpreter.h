@@ -1,0 +1,23 @@
+// Interpreter: the decision engine that reads a module's tables as they lie. It is the meaning of a
+// module (compiler/ir/README.md says it in words); native code must agree with it on every request.
+#pragma once
+
+#include "compiler/module/engine.h"
+#include "compiler/module/policy_module.h"
+
+namespace curfew::interpret {
+
+class Interpreter final : public module::DecisionEngine {
+ public:
+  // The bytes behind `policy` must outlive the interpreter.
+  explicit Interpreter(module::PolicyModule policy) : module_(std::move(policy)) {}
+
+  void Decide(const module::Request& request, module::Verdict& verdict) const override;
+  [[nodiscard]] const module::PolicyModule& module() const override { return module_; }
+  [[nodiscard]] std::string_view kind() const override { return "interpreter"; }
+
+ private:
+  module::PolicyModule module_;
+};
+
+}  // namespace curfew::interpret

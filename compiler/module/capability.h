@@ -1,0 +1,17 @@
+// What the drivers of a host can do, in the words of the fact `host.capabilities`. A create whose
+// class needs a word that is not there is denied (`builtin.unsupported`).
+#pragma once
+
+#include <string_view>
+
+namespace curfew::module::capability {
+
+inline constexpr std::string_view Egress = "egress";        // a gateway judges each request out
+inline constexpr std::string_view Emulation = "emulation";  // a microVM without hardware isolation
+inline constexpr std::string_view Inspect = "inspect";      // the gateway reads inside TLS
+inline constexpr std::string_view Kvm = "kvm";              // a microVM under KVM
+
+// Sorted, as a set is. `test`, `eval`, `prove` and `diff` take a host to have all of them.
+inline constexpr std::string_view All[] = {Egress, Emulation, Inspect, Kvm};
+
+}  // namespace curfew::module::capability

@@ -1,0 +1,238 @@
+// The decision code of a module as it lies in its bytes: arrays of fixed records linked by 32-bit
+// indexes, with no pointer in them. compiler/ir builds and prints them, verify_tables.h proves them
+// once at load, and an engine reads them in place. What they mean is written down in
+// compiler/ir/README.md.
+#pragma once
+
+#include "compiler/module/verdict.h"
+#include "compiler/schema/schema.h"
+
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <string_view>
+#include <type_traits>
+
+namespace curfew::module {
+
+inline constexpr std::uint32_t NoIndex = std::numeric_limits<std::uint32_t>::max();
+
+// A stretch of another array.
+struct Range {
+  std::uint32_t first = 0;
+  std::uint32_t count = 0;
+  friend auto operator<=>(const Range&, const Range&) = default;
+};
+
+// ---- Values -------------------------------------------------------------------------------------
+
+// What an operand is made of, and how it can be compared.
+enum class ValueClass : std::uint8_t {
+  Integer,       // bool, int, duration, size, time, enum
+  Text,          // every other single value, as bytes
+  IntegerItems,  // a set or list of either
+  TextItems
+};
+
+enum class TermKind : std::uint8_t {
+  Slot,         // the request's value at `slot`
+  Element,      // the element that the quantifier around it looks at
+  Integer,      // integers[a]
+  Text,         // texts[a]
+  TextSet,      // text_items[a, a + b): ascending indexes of texts
+  TextList,     // text_items[a, a + b), in the author's order
+  IntegerSet,   // integers[a, a + b), ascending
+  IntegerList,  // integers[a, a + b)
+  Count,        // how many elements the term `a` has
+  Sum           // addends[a, a + b), exact
+};
+inline constexpr std::size_t TermKindCount = 10;
+
+struct TermRecord {
+  TermKind kind = TermKind::Integer;
+  std::uint8_t reserved = 0;
+  schema::Slot slot = 0;
+  std::uint32_t a = 0;
+  std::uint32_t b = 0;
+};
+
+// A term that is added or, with a sign of -1, taken away. It is no Sum itself.
+struct AddendRecord {
+  std::int32_t sign = 1;
+  std::uint32_t term = 0;
+};
+
+// ---- Conditions ---------------------------------------------------------------------------------
+
+// One node of a condition. Its children have smaller indexes. Terms and children stand in a, b and
+// c as each line says.
+enum class NodeOp : std::uint8_t {
+  False,
+  True,
+  Not,     // node a
+  And,     // children[a, a + b)
+  Or,      // children[a, a + b)
+  AnyOf,   // items term a, node b on Element
+  AllOf,   // items term a, node b on Element
+  NoneOf,  // items term a, node b on Element
+  Has,     // slot term a
+  Equal,   // term a, term b: both integers or both texts; so also the next five
+  NotEqual,
+  Less,
+  LessEqual,
+  Greater,
+  GreaterEqual,
+  In,             // term a is an element of items term b
+  SubsetOf,       // every element of items term a is one of items term b
+  Intersects,     // some element of items term a is one of items term b
+  SameItems,      // items term a and items term b are equal element by element
+  Starts,         // items term a begins with items term b
+  HostIn,         // text term a meets one of patterns[b, b + c): mode is a values::HostReach
+  PathIn,         // text term a meets one of patterns[b, b + c): mode is a values::Letters
+  TextIn,         // text term a meets one of patterns[b, b + c): globs of `matches`
+  AddressIn,      // text term a, 16 bytes, lies in one of blocks[b, b + c)
+  AddressInItems  // text term a, 16 bytes, lies in an element of items term b: 17 bytes each
+};
+inline constexpr std::size_t NodeOpCount = 25;
+
+struct NodeRecord {
+  NodeOp op = NodeOp::False;
+  std::uint8_t reserved[3] = {};
+  std::uint32_t a = 0;
+  std::uint32_t b = 0;
+  std::uint32_t c = 0;
+};
+
+struct PatternRecord {
+  std::uint32_t text = 0;
+  std::uint32_t mode = 0;
+};
+
+// A block of addresses; IPv4 is mapped, so its prefix is 96 or more.
+struct BlockOfAddresses {
+  std::uint8_t base[16] = {};
+  std::uint32_t prefix = 128;
+};
+
+// ---- Rules --------------------------------------------------------------------------------------
+
+struct NameRef {
+  std::uint32_t offset = 0;
+  std::uint32_t size = 0;
+};
+
+// A reason that a verdict can give. Sorted by id; an id with several reasons has a row for each.
+struct RuleRecord {
+  NameRef id;
+  NameRef message;
+  NameRef file;  // empty for what no file says
+  std::uint32_t line = 0;
+  std::uint32_t column = 0;
+  Effect effect = Effect::Deny;
+  std::uint8_t reserved[3] = {};
+};
+
+// A rule where it is asked. NoIndex as a condition always holds. `within` is for allows only: an
+// allow whose condition holds and whose `within` does not says what is asked and yet grants
+// nothing, which is another reason than saying nothing.
+struct EntryRecord {
+  RuleIndex rule = 0;
+  std::uint32_t condition = NoIndex;
+  std::uint32_t within = NoIndex;
+};
+
+// Allows of which one must count. A block's groups must all be satisfied: one for each class of a
+// chain that writes allows of the kind.
+struct GroupRecord {
+  Range entries;
+  RuleIndex default_denial = 0;  // when no condition counts
+  RuleIndex beyond_denial = 0;   // when some do, but none within its limits
+};
+
+// What a left-out wish is.
+struct DefaultRecord {
+  enum class Kind : std::uint8_t { Integer, Text, NoItems };
+  schema::Slot slot = 0;
+  Kind kind = Kind::Integer;
+  std::uint8_t reserved = 0;
+  std::uint32_t text = 0;  // of texts
+  std::int64_t integer = 0;
+};
+
+// Everything that is asked of one action in one place (a class, the whole set, or nowhere).
+struct BlockRecord {
+  Range checks;    // entries: denials that judge the request as it came
+  Range defaults;  // then the left-out wishes are filled in
+  Range denials;   // entries
+  Range groups;
+};
+
+struct ClassRecord {
+  NameRef name;
+  RuleIndex rule = 0;  // the class as the reason for an allowed create
+  std::uint32_t when = NoIndex;
+  Range narrowed_by;  // class_links: every class that narrows it, near or far
+  std::uint32_t by_name = 0;
+};
+
+// The reasons that belong to no block.
+struct SelectionRules {
+  RuleIndex none = 0;
+  RuleIndex ambiguous = 0;
+  RuleIndex not_selected = 0;
+  RuleIndex invalid = 0;  // request.invalid, for the decoder and the gate
+};
+
+struct Tables {
+  std::span<const RuleRecord> rules;
+  std::span<const ClassRecord> classes;  // sorted by name
+  std::span<const std::uint32_t> class_links;
+  std::span<const BlockRecord> blocks;  // see BlockOf
+  std::span<const GroupRecord> groups;
+  std::span<const EntryRecord> entries;
+  std::span<const DefaultRecord> defaults;
+  std::span<const NodeRecord> nodes;
+  std::span<const std::uint32_t> children;
+  std::span<const TermRecord> terms;
+  std::span<const AddendRecord> addends;
+  std::span<const std::int64_t> integers;
+  std::span<const NameRef> texts;  // into `data`, back to back; ascending, no doubles
+  std::span<const std::uint32_t> text_items;
+  std::span<const PatternRecord> patterns;
+  std::span<const BlockOfAddresses> addresses;
+  std::string_view names;  // UTF-8
+  std::string_view data;   // any bytes
+  SelectionRules selection;
+
+  [[nodiscard]] std::string_view NameOf(NameRef ref) const {
+    return names.substr(ref.offset, ref.size);
+  }
+  [[nodiscard]] std::string_view TextOf(std::uint32_t text) const {
+    return data.substr(texts[text].offset, texts[text].size);
+  }
+};
+
+// Blocks stand class by class, and in each by action. Two more classes follow: the whole set, and
+// nowhere (a sandbox whose class is gone).
+inline std::size_t SetBlock(std::size_t class_count, schema::Action action) {
+  return class_count * schema::ActionCount + static_cast<std::size_t>(action);
+}
+inline std::size_t GoneBlock(std::size_t class_count, schema::Action action) {
+  return (class_count + 1) * schema::ActionCount + static_cast<std::size_t>(action);
+}
+inline std::size_t BlockOf(ClassIndex of_class, schema::Action action) {
+  return std::size_t{of_class} * schema::ActionCount + static_cast<std::size_t>(action);
+}
+inline std::size_t BlockCount(std::size_t class_count) {
+  return (class_count + 2) * schema::ActionCount;
+}
+
+static_assert(sizeof(TermRecord) == 12 && sizeof(NodeRecord) == 16 && sizeof(AddendRecord) == 8 &&
+              sizeof(PatternRecord) == 8 && sizeof(BlockOfAddresses) == 20 &&
+              sizeof(RuleRecord) == 36 && sizeof(EntryRecord) == 12 && sizeof(GroupRecord) == 16 &&
+              sizeof(DefaultRecord) == 16 && sizeof(BlockRecord) == 32 &&
+              sizeof(ClassRecord) == 28);
+static_assert(std::is_trivially_copyable_v<RuleRecord> &&
+              std::is_trivially_copyable_v<ClassRecord>);
+
+}  // namespace curfew::module
