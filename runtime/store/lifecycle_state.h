@@ -17,6 +17,11 @@ enum class SandboxState {
   Quarantined,  // something of it could not be verified as gone
 };
 
+inline constexpr SandboxState SandboxStates[] = {
+    SandboxState::Requested, SandboxState::Admitted,   SandboxState::Creating,
+    SandboxState::Running,   SandboxState::Frozen,     SandboxState::Closing,
+    SandboxState::Closed,    SandboxState::Quarantined};
+
 std::string_view NameOf(SandboxState state);
 std::optional<SandboxState> ParseSandboxState(std::string_view name);
 

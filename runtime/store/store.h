@@ -65,9 +65,9 @@ struct Token {
 
 class Store {
  public:
-  // Opens or creates the file (0600) in a directory that exists. Malformed when it is not a store
-  // of ours or is damaged, Unsupported when a newer Curfew wrote it, PermissionDenied, OutOfSpace,
-  // Busy when another process holds it longer than `busy_ms`.
+  // Opens or creates the file, in a directory that exists and is private. Malformed when it is not
+  // a store of ours or is damaged, Unsupported when a newer Curfew wrote it, PermissionDenied,
+  // OutOfSpace, Busy when another process holds it longer than `busy_ms`.
   static Result<Store> Open(const std::string& path, int busy_ms = 10'000);
   Store(Store&&) noexcept;
   Store& operator=(Store&&) noexcept;
@@ -124,6 +124,11 @@ class Store {
  private:
   struct Connection;
   explicit Store(std::unique_ptr<Connection> connection);
+  Outcome Write(const std::function<Outcome()>& writes, bool durable);
+  // The one row that `incarnation` names is changed by `sql`, whose last parameter is its id.
+  template <typename... Values>
+  Outcome Update(const Incarnation& incarnation, const char* sql, const Values&... values);
+  Result<std::vector<Sandbox>> Select(const std::string& condition, const std::string& parameter);
   std::unique_ptr<Connection> connection_;
 };
 
