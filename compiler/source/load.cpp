@@ -1,0 +1,166 @@
+#include "compiler/source/load.h"
+
+#include "compiler/base/limits.h"
+#include "compiler/base/owned_fd.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <fcntl.h>
+#include <filesystem>
+#include <map>
+#include <set>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+namespace curfew::source {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view Extension = ".curfew";
+
+// The files to read: the name as the author will see it, and the path.
+using FileNames = std::map<std::string, fs::path>;
+
+Failure TooLarge(std::string_view name) {
+  return {FailureCode::InvalidPolicy,
+          fmt::format("{}: larger than {} MiB, the limit of a policy file; split it", name,
+                      limits::FileBytesMax / (1024 * 1024))};
+}
+
+// Everything that `fd` yields, up to the limit of a file.
+Result<std::string> ReadAll(int fd, std::string_view name) {
+  std::string text;
+  while (true) {
+    const std::size_t size = text.size();
+    text.resize(size + 64 * 1024);
+    const ssize_t got = ::read(fd, text.data() + size, text.size() - size);
+    if (got < 0 && errno != EINTR) return SystemFailure(errno, fmt::format("read {}", name));
+    text.resize(size + static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+    if (text.size() > limits::FileBytesMax) return TooLarge(name);
+    if (got == 0) return text;
+  }
+}
+
+// Opens without blocking, so that a FIFO without a writer is refused instead of waited for.
+Result<std::string> ReadFile(const fs::path& path, std::string_view name) {
+  const OwnedFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  if (!fd.is_open()) return SystemFailure(errno, fmt::format("open {}", name));
+  struct stat status{};
+  if (::fstat(fd.get(), &status) != 0) return SystemFailure(errno, fmt::format("stat {}", name));
+  if (!S_ISREG(status.st_mode)) {
+    return Failure(FailureCode::Usage,
+                   fmt::format("{}: not a regular file; a policy is read from a file, a folder or "
+                               "`-` for standard input",
+                               name));
+  }
+  if (static_cast<std::uint64_t>(status.st_size) > limits::FileBytesMax) return TooLarge(name);
+  return ReadAll(fd.get(), name);
+}
+
+// Whether `path`, its links followed, lies below `root`.
+bool LiesBelow(const fs::path& root, const fs::path& path) {
+  std::error_code error;
+  const fs::path base = fs::canonical(root, error);
+  if (error) return false;
+  const fs::path real = fs::canonical(path, error);
+  if (error) return false;
+  return std::mismatch(base.begin(), base.end(), real.begin(), real.end()).first == base.end();
+}
+
+Outcome Add(FileNames& files, const fs::path& path) {
+  files.emplace(path.lexically_normal().string(), path);
+  if (files.size() > limits::SetFilesMax) {
+    return Failure(
+        FailureCode::InvalidPolicy,
+        fmt::format("more than {} files, the limit of a policy set", limits::SetFilesMax));
+  }
+  return Ok();
+}
+
+Outcome AddFolder(FileNames& files, const fs::path& folder) {
+  std::error_code error;
+  fs::recursive_directory_iterator walk(folder, error);
+  while (!error && walk != fs::recursive_directory_iterator()) {
+    const fs::directory_entry entry = *walk;
+    const std::string name = entry.path().filename().string();
+    if (name.starts_with('.')) {
+      walk.disable_recursion_pending();
+    } else if (name.ends_with(Extension) && !entry.is_directory(error) && !error) {
+      if (entry.is_symlink(error) && !LiesBelow(folder, entry.path())) {
+        return Failure(
+            FailureCode::Usage,
+            fmt::format("{}: a link that leads out of {} or nowhere; put the file itself "
+                        "there, or name it on the command line",
+                        entry.path().string(), folder.string()));
+      }
+      CURFEW_TRY_VOID(Add(files, entry.path()));
+    }
+    if (!error) walk.increment(error);
+  }
+  if (error) return SystemFailure(error.value(), fmt::format("read folder {}", folder.string()));
+  return Ok();
+}
+
+Outcome AddPath(FileNames& files, const std::string& path) {
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  if (status.type() == fs::file_type::not_found) {
+    return Failure(FailureCode::NotFound, fmt::format("{}: no such file or folder", path));
+  }
+  if (error) return SystemFailure(error.value(), fmt::format("stat {}", path));
+  if (fs::is_directory(status)) return AddFolder(files, path);
+  return Add(files, path);
+}
+
+}  // namespace
+
+Result<SourceMap> LoadSources(std::span<const std::string> paths) {
+  FileNames files;
+  bool standard_input = false;
+  for (const std::string& path : paths) {
+    if (path == "-") {
+      standard_input = true;
+    } else {
+      CURFEW_TRY_VOID(AddPath(files, path));
+    }
+  }
+  if (files.empty() && !standard_input) {
+    return Failure(FailureCode::Usage,
+                   paths.empty() ? std::string("no policy given; name a `.curfew` file, a folder, "
+                                               "or `-` for standard input")
+                                 : fmt::format("no `.curfew` file in {}", fmt::join(paths, ", ")));
+  }
+
+  SourceMap sources;
+  std::size_t bytes = 0;
+  const auto add = [&](std::string name, std::string text) -> Outcome {
+    bytes += text.size();
+    if (bytes > limits::SetBytesMax) {
+      return Failure(FailureCode::InvalidPolicy,
+                     fmt::format("the files are larger than {} MiB, the limit of a policy set",
+                                 limits::SetBytesMax / (1024 * 1024)));
+    }
+    sources.Add({std::move(name), std::move(text)});
+    return Ok();
+  };
+  if (standard_input) {
+    CURFEW_TRY(std::string text, ReadAll(STDIN_FILENO, "<stdin>"));
+    CURFEW_TRY_VOID(add("<stdin>", std::move(text)));
+  }
+  std::set<std::pair<dev_t, ino_t>> seen;
+  for (const auto& [name, path] : files) {
+    struct stat status{};
+    if (::stat(path.c_str(), &status) == 0 && !seen.emplace(status.st_dev, status.st_ino).second) {
+      continue;
+    }
+    CURFEW_TRY(std::string text, ReadFile(path, name));
+    CURFEW_TRY_VOID(add(name, std::move(text)));
+  }
+  return sources;
+}
+
+}  // namespace curfew::source
