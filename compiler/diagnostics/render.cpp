@@ -1,5 +1,6 @@
 #include "compiler/diagnostics/render.h"
 
+#include "compiler/base/check.h"
 #include "compiler/base/text.h"
 #include "compiler/source/text_faults.h"
 
