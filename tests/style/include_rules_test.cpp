@@ -68,6 +68,8 @@ TEST_CASE("rooms: CMake builds what the law names, and links no more") {
 
   Tree unbuilt = tree;
   unbuilt.files.erase("runtime/host/CMakeLists.txt");
+  CHECK(CheckRoomsAreBuilt(unbuilt).empty());  // the law may come before the room
+  unbuilt.files["runtime/host/clock.cpp"] = "";
   CHECK(CheckRoomsAreBuilt(unbuilt).size() == 1);
 }
 

@@ -54,7 +54,8 @@ Findings CheckWhitespace(const Tree& tree) {
 
 Findings CheckNothingIsLeftOpen(const Tree& tree) {
   constexpr std::string_view Why = "what is left to do is an issue, not a comment";
-  return CheckWords(tree, {{"TODO", Why}, {"FIXME", Why}, {"XXX", Why}, {"HACK", Why}}, false);
+  return CheckWords(
+      tree, {{"TODO", Why}, {"FIXME", Why}, {"XXX:", Why}, {"XXX ", Why}, {"HACK", Why}}, false);
 }
 
 Findings CheckNoMachine(const Tree& tree) {
