@@ -29,7 +29,7 @@ inline constexpr std::size_t AttributesPerActionMax =
     128;                                          // a present and a known bit each, two words
 inline constexpr std::size_t VerdictIdsMax = 64;  // named in one verdict before the overflow flag
 inline constexpr std::size_t ConditionDepthMax = 4 * NestingMax;  // of nodes in decision code
-inline constexpr std::uint64_t DecisionOpsMax = 200'000'000;      // steps that any decision may take
+inline constexpr std::uint64_t DecisionOpsMax = 200'000'000;  // steps that any decision may take
 inline constexpr std::size_t RuleIdBytesMax = 512;
 inline constexpr std::size_t ModuleBytesMax = std::size_t{1} << 30;
 

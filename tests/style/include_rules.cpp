@@ -191,10 +191,12 @@ Findings CheckRoomsAreBuilt(const Tree& tree) {
     }
   }
   for (const auto& [room, lower] : layers) {
-    // The law may come before the room; a folder that nothing builds is a mistake.
-    const auto first = tree.files.lower_bound(room + "/");
-    const bool exists = first != tree.files.end() && first->first.starts_with(room + "/");
-    if (exists && !built.contains(room)) {
+    // The law and the headers may come before the room; sources that nothing builds are a mistake.
+    const bool has_sources =
+        std::any_of(tree.files.begin(), tree.files.end(), [&room = room](const auto& file) {
+          return RoomOf(file.first) == room && file.first.ends_with(".cpp");
+        });
+    if (has_sources && !built.contains(room)) {
       findings.push_back({std::string(LayersPath), 0,
                           fmt::format("{} has a line, and no CMakeLists.txt builds it", room)});
     }
