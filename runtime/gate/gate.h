@@ -1,0 +1,46 @@
+// The one door. Every trigger (a person, a schedule, an API, an agent) comes through here with a
+// typed request, and only what this says opens a driver (permit.h). Total, bounded, without I/O of
+// its own; whatever goes wrong is a denial. It judges nothing itself: the decision code does, and
+// the gate adds only what it alone can know, that there was no decision:
+//   gate.undecided    the decision code gave no usable answer
+//   gate.unrecorded   the decision could not be put on record, so it must not take effect
+#pragma once
+
+#include "compiler/base/result.h"
+#include "compiler/module/engine.h"
+#include "runtime/gate/permit.h"
+
+namespace curfew::gate {
+
+// Where decisions are put on record before they take effect.
+class DecisionSink {
+ public:
+  virtual ~DecisionSink() = default;
+  // `request` is nullptr where what was asked did not even make one. A Failure turns an allow into
+  // a denial.
+  virtual Outcome Record(const Answer& answer, const module::Request* request) = 0;
+};
+
+class Gate {
+ public:
+  // Both outlive the gate.
+  Gate(const module::DecisionEngine& engine, DecisionSink& sink) : engine_(engine), sink_(sink) {}
+
+  // Instantiated for every action of compiler/schema/actions.def and for nothing else. A request of
+  // another action than A is denied.
+  template <schema::Action A>
+  Decision<A> Decide(const module::Request& request) const;
+
+  // What does not fit the schema is denied as a whole: `request.invalid`, with where and why. On
+  // record like any denial.
+  Answer Refuse(schema::Action action, std::string_view why) const;
+
+ private:
+  Answer Judge(schema::Action action, const module::Request& request) const;
+  void Enter(Answer& answer, const module::Request* request) const;
+
+  const module::DecisionEngine& engine_;
+  DecisionSink& sink_;
+};
+
+}  // namespace curfew::gate

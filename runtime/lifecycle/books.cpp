@@ -1,0 +1,164 @@
+#include "runtime/lifecycle/books.h"
+
+#include "runtime/lifecycle/records.h"
+
+#include <charconv>
+
+namespace curfew::lifecycle {
+
+using evidence::Durability;
+using evidence::RecordKind;
+using store::SandboxState;
+using store::StepPhase;
+
+namespace {
+
+std::optional<std::pair<std::uint64_t, std::uint64_t>> TwoNumbers(std::string_view text,
+                                                                  char between) {
+  std::uint64_t first = 0;
+  std::uint64_t second = 0;
+  const char* end = text.data() + text.size();
+  const auto [middle, error] = std::from_chars(text.data(), end, first);
+  if (error != std::errc() || middle == end || *middle != between) return std::nullopt;
+  const auto [last, second_error] = std::from_chars(middle + 1, end, second);
+  if (second_error != std::errc() || last != end) return std::nullopt;
+  return std::pair(first, second);
+}
+
+void AddResource(evidence::ResidueQuery& query, const execute::Resource& resource) {
+  if (resource.resource_class == "cgroup") query.cgroups.push_back(resource.identity);
+  if (resource.resource_class == "disk") {
+    if (const auto identity = TwoNumbers(resource.identity, ':')) {
+      query.disks.push_back({.device = identity->first, .inode = identity->second});
+    }
+  }
+  if (resource.resource_class == "machine") {
+    if (const auto identity = TwoNumbers(resource.identity, '/')) {
+      query.processes.push_back({.pid = static_cast<pid_t>(identity->first),
+                                 .start_ticks = identity->second});
+    }
+  }
+}
+
+}  // namespace
+
+Result<evidence::ResidueQuery> ResidueQueryOf(store::Store& store,
+                                              const host::StateDirectory& state,
+                                              const store::Sandbox& sandbox) {
+  evidence::ResidueQuery query;
+  query.sandbox_id = sandbox.incarnation.id;
+  query.boot_id = sandbox.boot_id;
+  query.machine_uid = sandbox.machine_uid;
+  if (sandbox.machine) query.processes.push_back(*sandbox.machine);
+  query.state_directory = state.Sandbox(sandbox.incarnation.id);
+  query.directories = {state.Run(sandbox.incarnation.id)};
+  query.unrevoked_tokens = [&store, incarnation = sandbox.incarnation] {
+    return store.UnrevokedTokens(incarnation);
+  };
+  CURFEW_TRY(const std::vector<store::JournalEntry> journal, store.Journal(sandbox.incarnation));
+  for (const store::JournalEntry& entry : journal) {
+    if (entry.phase != StepPhase::Done) continue;
+    CURFEW_TRY(const std::vector<execute::Resource> resources, ParseResources(entry.resource));
+    for (const execute::Resource& resource : resources) AddResource(query, resource);
+  }
+  return query;
+}
+
+Result<Books> Books::Open(Office office, const Incarnation& incarnation) {
+  CURFEW_TRY_VOID(office.state.PrepareSandbox(office.files, incarnation.id));
+  CURFEW_TRY(evidence::ChainWriter chain,
+             evidence::ChainWriter::Open(office.files, office.clock,
+                                         office.state.Records(incarnation.id), incarnation));
+  return Books(std::move(office), std::move(chain));
+}
+
+Outcome Books::Append(RecordKind kind, const evidence::Json& facts, Durability durability) {
+  return chain_.Append(kind, facts, durability);
+}
+
+Outcome Books::Intend(const plan::Plan& plan) {
+  return office_.store.Durably([&]() -> Outcome {
+    CURFEW_TRY_VOID(office_.store.SetDeadline(incarnation(), plan.deadline_wall_ms,
+                                              plan.lifetime.deadline_ms, office_.clock.BootId()));
+    CURFEW_TRY_VOID(office_.store.SetState(incarnation(), SandboxState::Creating));
+    for (std::uint32_t index = 0; index < plan.steps.size(); ++index) {
+      const store::JournalEntry entry{.sequence = 0,
+                                      .step = index,
+                                      .kind = std::string(plan::NameOf(plan.steps[index])),
+                                      .phase = StepPhase::Intent,
+                                      .resource = "[]",
+                                      .at_ms = office_.clock.WallNowMs()};
+      CURFEW_TRY_VOID(office_.store.Record(incarnation(), entry));
+    }
+    return Ok();
+  });
+}
+
+Outcome Books::Done(std::uint32_t index, const plan::Step& step,
+                    const std::vector<execute::Resource>& resources) {
+  const std::string name(plan::NameOf(step));
+  CURFEW_TRY_VOID(office_.store.Record(
+      incarnation(), {.sequence = 0,
+                      .step = index,
+                      .kind = name,
+                      .phase = StepPhase::Done,
+                      .resource = ResourcesJson(resources).dump(),
+                      .at_ms = office_.clock.WallNowMs()}));
+  return Append(RecordKind::Step, StepDone(name, resources));
+}
+
+Outcome Books::Undone(std::uint32_t index, const plan::Step& step,
+                      const std::vector<execute::Ended>& ended) {
+  const std::string name(plan::NameOf(step));
+  const Outcome chained = Append(RecordKind::Step, StepUndone(name, ended));
+  CURFEW_TRY_VOID(office_.store.Record(incarnation(),
+                                       {.sequence = 0,
+                                        .step = index,
+                                        .kind = name,
+                                        .phase = StepPhase::Undone,
+                                        .resource = "[]",
+                                        .at_ms = office_.clock.WallNowMs()}));
+  return chained;
+}
+
+void Books::BeginClosing(std::string_view reason) {
+  static_cast<void>(office_.files.Remove(office_.state.Reserve(incarnation().id)));
+  chain_.BeginClosing();
+  static_cast<void>(Append(RecordKind::Closing, Closing(reason)));
+  static_cast<void>(office_.store.Together([&]() -> Outcome {
+    CURFEW_TRY_VOID(office_.store.SetCloseReason(incarnation(), std::string(reason)));
+    return office_.store.SetState(incarnation(), SandboxState::Closing);
+  }));
+  office_.checkpoint("closing");
+}
+
+Result<evidence::Receipt> Books::Close(std::string keeper_note,
+                                       const std::vector<host::ProcessIdentity>& excused) {
+  const std::string& id = incarnation().id;
+  CURFEW_TRY_VOID(office_.state.RemoveTemporary(office_.files, id));
+  CURFEW_TRY(const store::Sandbox sandbox, office_.store.Find(incarnation()));
+  CURFEW_TRY(evidence::ResidueQuery query,
+             ResidueQueryOf(office_.store, office_.state, sandbox));
+  query.excused = excused;
+  const evidence::ResidueReport residue = office_.search(query);
+  CURFEW_TRY_VOID(Append(RecordKind::Residue, Residue(residue)));
+  office_.checkpoint("searched");
+  CURFEW_TRY(const evidence::Chain chain,
+             evidence::ReadChain(office_.files, office_.state.Records(id), incarnation()));
+  CURFEW_TRY(evidence::Receipt receipt,
+             ReceiptOf(chain.records, sandbox, residue, std::move(keeper_note),
+                       office_.clock.WallNowMs()));
+  CURFEW_TRY_VOID(
+      evidence::SealReceipt(office_.files, office_.state, office_.key, chain_, receipt));
+  office_.checkpoint("sealed");
+  const SandboxState state = receipt.verdict() == evidence::Cleanness::Clean
+                                 ? SandboxState::Closed
+                                 : SandboxState::Quarantined;
+  CURFEW_TRY_VOID(office_.store.Durably([&] {
+    return office_.store.SetClosed(incarnation(), state, receipt.closed_ms);
+  }));
+  office_.checkpoint("closed");
+  return receipt;
+}
+
+}  // namespace curfew::lifecycle
