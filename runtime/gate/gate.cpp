@@ -56,8 +56,8 @@ Answer Gate::Judge(schema::Action action, const module::Request& request) const 
   }
   answer.reasons = NamesOf(policy, answer.allowed ? verdict.allows : verdict.denials);
   answer.trials = NamesOf(policy, verdict.trials);
-  answer.cut = verdict.denials.overflowed() || verdict.allows.overflowed() ||
-               verdict.trials.overflowed();
+  answer.cut =
+      verdict.denials.overflowed() || verdict.allows.overflowed() || verdict.trials.overflowed();
   if (!answer.allowed && answer.reasons.empty()) {
     DenyWith(answer, Undecided, "the decision code gave no reason, so nothing is allowed");
   }

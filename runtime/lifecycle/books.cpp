@@ -1,5 +1,6 @@
 #include "runtime/lifecycle/books.h"
 
+#include "runtime/evidence/seal.h"
 #include "runtime/lifecycle/records.h"
 
 #include <charconv>
@@ -34,8 +35,8 @@ void AddResource(evidence::ResidueQuery& query, const execute::Resource& resourc
   }
   if (resource.resource_class == "machine") {
     if (const auto identity = TwoNumbers(resource.identity, '/')) {
-      query.processes.push_back({.pid = static_cast<pid_t>(identity->first),
-                                 .start_ticks = identity->second});
+      query.processes.push_back(
+          {.pid = static_cast<pid_t>(identity->first), .start_ticks = identity->second});
     }
   }
 }
@@ -97,13 +98,12 @@ Outcome Books::Intend(const plan::Plan& plan) {
 Outcome Books::Done(std::uint32_t index, const plan::Step& step,
                     const std::vector<execute::Resource>& resources) {
   const std::string name(plan::NameOf(step));
-  CURFEW_TRY_VOID(office_.store.Record(
-      incarnation(), {.sequence = 0,
-                      .step = index,
-                      .kind = name,
-                      .phase = StepPhase::Done,
-                      .resource = ResourcesJson(resources).dump(),
-                      .at_ms = office_.clock.WallNowMs()}));
+  CURFEW_TRY_VOID(office_.store.Record(incarnation(), {.sequence = 0,
+                                                       .step = index,
+                                                       .kind = name,
+                                                       .phase = StepPhase::Done,
+                                                       .resource = ResourcesJson(resources).dump(),
+                                                       .at_ms = office_.clock.WallNowMs()}));
   return Append(RecordKind::Step, StepDone(name, resources));
 }
 
@@ -111,13 +111,12 @@ Outcome Books::Undone(std::uint32_t index, const plan::Step& step,
                       const std::vector<execute::Ended>& ended) {
   const std::string name(plan::NameOf(step));
   const Outcome chained = Append(RecordKind::Step, StepUndone(name, ended));
-  CURFEW_TRY_VOID(office_.store.Record(incarnation(),
-                                       {.sequence = 0,
-                                        .step = index,
-                                        .kind = name,
-                                        .phase = StepPhase::Undone,
-                                        .resource = "[]",
-                                        .at_ms = office_.clock.WallNowMs()}));
+  CURFEW_TRY_VOID(office_.store.Record(incarnation(), {.sequence = 0,
+                                                       .step = index,
+                                                       .kind = name,
+                                                       .phase = StepPhase::Undone,
+                                                       .resource = "[]",
+                                                       .at_ms = office_.clock.WallNowMs()}));
   return chained;
 }
 
@@ -137,8 +136,7 @@ Result<evidence::Receipt> Books::Close(std::string keeper_note,
   const std::string& id = incarnation().id;
   CURFEW_TRY_VOID(office_.state.RemoveTemporary(office_.files, id));
   CURFEW_TRY(const store::Sandbox sandbox, office_.store.Find(incarnation()));
-  CURFEW_TRY(evidence::ResidueQuery query,
-             ResidueQueryOf(office_.store, office_.state, sandbox));
+  CURFEW_TRY(evidence::ResidueQuery query, ResidueQueryOf(office_.store, office_.state, sandbox));
   query.excused = excused;
   const evidence::ResidueReport residue = office_.search(query);
   CURFEW_TRY_VOID(Append(RecordKind::Residue, Residue(residue)));
@@ -154,9 +152,8 @@ Result<evidence::Receipt> Books::Close(std::string keeper_note,
   const SandboxState state = receipt.verdict() == evidence::Cleanness::Clean
                                  ? SandboxState::Closed
                                  : SandboxState::Quarantined;
-  CURFEW_TRY_VOID(office_.store.Durably([&] {
-    return office_.store.SetClosed(incarnation(), state, receipt.closed_ms);
-  }));
+  CURFEW_TRY_VOID(office_.store.Durably(
+      [&] { return office_.store.SetClosed(incarnation(), state, receipt.closed_ms); }));
   office_.checkpoint("closed");
   return receipt;
 }

@@ -163,17 +163,15 @@ class Reading {
 
   Outcome Process(const Json& facts) {
     ObjectReader reader(facts, "a process on record");
-    receipt_.processes.push_back({.pid = reader.Integer("pid"),
-                                  .argv = reader.RawTexts("argv"),
-                                  .how = reader.Text("how")});
+    receipt_.processes.push_back(
+        {.pid = reader.Integer("pid"), .argv = reader.RawTexts("argv"), .how = reader.Text("how")});
     return reader.Finish();
   }
 
   Outcome Export(const Json& facts) {
     ObjectReader reader(facts, "an export on record");
-    evidence::ExportedFile file{.name = reader.RawText("name"),
-                                .bytes = reader.Unsigned("bytes"),
-                                .digest = {}};
+    evidence::ExportedFile file{
+        .name = reader.RawText("name"), .bytes = reader.Unsigned("bytes"), .digest = {}};
     const std::optional<Digest> digest = ParseDigest(reader.Text("digest"));
     if (!digest) reader.Refuse("`digest` is none");
     file.digest = digest.value_or(Digest{});
@@ -254,16 +252,14 @@ Json StepReady(evidence::Isolation isolation) {
 
 Json CommandStarted(std::uint64_t number, const std::vector<std::string>& argv,
                     std::string_view program) {
-  return {{"number", number},
-          {"phase", "started"},
-          {"argv", argv},
-          {"program", std::string(program)}};
+  return {
+      {"number", number}, {"phase", "started"}, {"argv", argv}, {"program", std::string(program)}};
 }
 
 Json CommandEnded(std::uint64_t number, const evidence::CommandResult& result) {
-  Json facts = {{"number", number},           {"phase", "ended"},
-                {"argv", result.argv},        {"allowed", result.allowed},
-                {"reason", result.reason},    {"timed_out", result.timed_out}};
+  Json facts = {{"number", number},        {"phase", "ended"},
+                {"argv", result.argv},     {"allowed", result.allowed},
+                {"reason", result.reason}, {"timed_out", result.timed_out}};
   if (result.exit_status) facts["exit_status"] = *result.exit_status;
   if (result.signal) facts["signal"] = *result.signal;
   return facts;
@@ -292,8 +288,8 @@ Json Residue(const evidence::ResidueReport& report) {
 
 Result<evidence::Receipt> ReceiptOf(const std::vector<evidence::Record>& records,
                                     const store::Sandbox& sandbox,
-                                    const evidence::ResidueReport& residue,
-                                    std::string keeper_note, std::int64_t closed_ms) {
+                                    const evidence::ResidueReport& residue, std::string keeper_note,
+                                    std::int64_t closed_ms) {
   evidence::Receipt receipt;
   receipt.sandbox = sandbox.incarnation;
   receipt.task_id = sandbox.task_id;

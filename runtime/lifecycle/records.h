@@ -45,7 +45,7 @@ Json Residue(const evidence::ResidueReport& report);
 // Malformed when a record is not as this file writes it.
 Result<evidence::Receipt> ReceiptOf(const std::vector<evidence::Record>& records,
                                     const store::Sandbox& sandbox,
-                                    const evidence::ResidueReport& residue,
-                                    std::string keeper_note, std::int64_t closed_ms);
+                                    const evidence::ResidueReport& residue, std::string keeper_note,
+                                    std::int64_t closed_ms);
 
 }  // namespace curfew::lifecycle

@@ -4,7 +4,6 @@
 
 #include <csignal>
 
-
 namespace curfew::lifecycle {
 
 using evidence::RecordKind;
@@ -24,8 +23,8 @@ class Salvage {
                                  : std::string(KeeperLost);
     static_cast<void>(books_.Append(RecordKind::Note, {{"note", note}}));
     books_.BeginClosing(sandbox_.close_reason.empty() ? "keeper lost" : sandbox_.close_reason);
-    CURFEW_TRY(const int revoked, office_.store.RevokeTokens(sandbox_.incarnation,
-                                                             office_.clock.WallNowMs()));
+    CURFEW_TRY(const int revoked,
+               office_.store.RevokeTokens(sandbox_.incarnation, office_.clock.WallNowMs()));
     static_cast<void>(revoked);
     office_.checkpoint("sweep.revoked");
     const Outcome killed = KillMachine();
@@ -54,20 +53,20 @@ class Salvage {
       CURFEW_TRY(const std::vector<execute::Resource> resources, ParseResources(entry.resource));
       std::vector<execute::Ended> ended;
       for (const execute::Resource& resource : resources) {
-        ended.push_back({.resource = resource,
-                         .fate = gone ? execute::Fate::Destroyed : execute::Fate::Unknown,
-                         .detail = gone ? "by a sweep, after the keeper was lost"
-                                        : gone.error().message});
+        ended.push_back(
+            {.resource = resource,
+             .fate = gone ? execute::Fate::Destroyed : execute::Fate::Unknown,
+             .detail = gone ? "by a sweep, after the keeper was lost" : gone.error().message});
       }
       CURFEW_TRY_VOID(books_.Append(RecordKind::Step, StepUndone(entry.kind, ended)));
       if (!gone) continue;
-      CURFEW_TRY_VOID(office_.store.Record(sandbox_.incarnation,
-                                           {.sequence = 0,
-                                            .step = entry.step,
-                                            .kind = entry.kind,
-                                            .phase = store::StepPhase::Undone,
-                                            .resource = "[]",
-                                            .at_ms = office_.clock.WallNowMs()}));
+      CURFEW_TRY_VOID(
+          office_.store.Record(sandbox_.incarnation, {.sequence = 0,
+                                                      .step = entry.step,
+                                                      .kind = entry.kind,
+                                                      .phase = store::StepPhase::Undone,
+                                                      .resource = "[]",
+                                                      .at_ms = office_.clock.WallNowMs()}));
     }
     return Ok();
   }

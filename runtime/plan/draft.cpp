@@ -1,6 +1,6 @@
-#include "runtime/plan/plan.h"
-
+#include "compiler/module/capability.h"
 #include "compiler/values/quantity.h"
+#include "runtime/plan/plan.h"
 
 #include <algorithm>
 
@@ -10,6 +10,7 @@ namespace curfew::plan {
 namespace {
 
 using gate::Facts;
+namespace capability = module::capability;
 namespace slot = schema::slot;
 
 constexpr std::int64_t MemoryBytesMin = 128ll << 20;  // below this the guest's kernel does not boot
@@ -35,13 +36,13 @@ Result<Isolation> IsolationFor(const Facts& facts, const module::PlanTemplate& g
                                const Circumstances& here) {
   const std::optional<std::int64_t> wish = facts.Integer(slot::CreateIsolation);
   const bool hardware_only = granted.isolation == module::Isolation::Kvm || wish == 0;  // "kvm"
-  if (here.capabilities.contains(CanKvm)) return Isolation::Kvm;
+  if (here.capabilities.contains(capability::Kvm)) return Isolation::Kvm;
   if (hardware_only) {
     return Unsupported(
         "this host has no usable KVM; `curfew doctor` says why, and `isolation any` would accept "
         "emulation, which is no security boundary");
   }
-  if (here.capabilities.contains(CanEmulate)) return Isolation::Emulated;
+  if (here.capabilities.contains(capability::Emulation)) return Isolation::Emulated;
   return Unsupported("this host can run no microVM at all; `curfew doctor` says what is missing");
 }
 
@@ -59,9 +60,9 @@ Outcome CheckDisks(const Facts& facts, const module::PlanTemplate& granted) {
   CURFEW_TRY(const std::int64_t disk,
              Effective(facts, slot::CreateDisk, granted.disk_bytes, "disk"));
   if (total > disk) {
-    return Unsupported(fmt::format(
-        "the scratch disks of class {} are {} together, more than its disk of {}",
-        granted.class_name, values::SizeText(total), values::SizeText(disk)));
+    return Unsupported(
+        fmt::format("the scratch disks of class {} are {} together, more than its disk of {}",
+                    granted.class_name, values::SizeText(total), values::SizeText(disk)));
   }
   return Ok();
 }
@@ -89,7 +90,7 @@ Result<Plan> Draft(const gate::Permit<schema::Action::Create>& permit,
     return Failure(FailureCode::Denied, "the plan's image is none that its class grants");
   }
   plan.image = *image;
-  if (granted.network && !here.capabilities.contains(CanEgress)) {
+  if (granted.network && !here.capabilities.contains(capability::Egress)) {
     return Unsupported("this host has no gateway that could judge what leaves; class " +
                        granted.class_name + " allows egress");
   }
@@ -122,9 +123,10 @@ Result<Plan> Draft(const gate::Permit<schema::Action::Create>& permit,
   plan.steps.push_back(OpenImage{.digest = plan.image});
   plan.steps.push_back(MakeCgroups{.name = plan.sandbox.id, .guest_bytes = plan.memory_bytes});
   for (std::size_t i = 0; i < granted.scratch.size(); ++i) {
-    plan.steps.push_back(MakeScratch{.serial = fmt::format("scratch-{}", i),
-                                     .path = granted.scratch[i].path,
-                                     .bytes = static_cast<std::uint64_t>(granted.scratch[i].bytes)});
+    plan.steps.push_back(
+        MakeScratch{.serial = fmt::format("scratch-{}", i),
+                    .path = granted.scratch[i].path,
+                    .bytes = static_cast<std::uint64_t>(granted.scratch[i].bytes)});
   }
   plan.steps.push_back(StartMachine{
       .vcpus = plan.vcpus, .memory_bytes = plan.memory_bytes, .isolation = plan.isolation});

@@ -63,9 +63,8 @@ std::string Describe(const Step& step) {
 }
 
 std::string Describe(const Plan& plan) {
-  std::string text =
-      fmt::format("{} of class {}, until {}\n", plan.sandbox.id, plan.class_name,
-                  values::TimeText(plan.deadline_wall_ms / 1000 * 1000));
+  std::string text = fmt::format("{} of class {}, until {}\n", plan.sandbox.id, plan.class_name,
+                                 values::TimeText(plan.deadline_wall_ms / 1000 * 1000));
   for (const Step& step : plan.steps) {
     text += fmt::format("  {:9} {}\n", NameOf(step), Describe(step));
   }

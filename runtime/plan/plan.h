@@ -75,16 +75,11 @@ struct Plan {
   std::vector<Step> steps;
 };
 
-// What a driver of this host can do; the words of host.capabilities.
-inline constexpr std::string_view CanKvm = "kvm";
-inline constexpr std::string_view CanEmulate = "emulation";
-inline constexpr std::string_view CanEgress = "egress";
-
 struct Circumstances {
   Incarnation sandbox;
   std::int64_t wall_ms = 0;
   std::int64_t monotonic_ms = 0;
-  std::set<std::string, std::less<>> capabilities;
+  std::set<std::string, std::less<>> capabilities;  // words of compiler/module/capability.h
 };
 
 inline constexpr std::string_view IdentityPath = "/run/curfew/identity.json";
