@@ -110,7 +110,7 @@ struct Start {
   void Fields(V&) {}
 };
 
-// Forgets what was prepared under the same id. Answered by Done.
+// Forgets what was prepared under the same id. No answer.
 struct Discard {
   static constexpr Kind kind = Kind::Discard;
   template <typename V>
