@@ -47,7 +47,7 @@ enum class Range : std::uint8_t {
   Public,
   Private,      // 10/8, 172.16/12, 192.168/16, fc00::/7
   CarrierNat,   // 100.64/10
-  Reserved,     // documentation, benchmarking, protocol assignments, class E, …
+  Reserved,     // protocol assignments, benchmarking, class E; not documentation blocks
   Loopback,     // from here on nothing can be pinned
   LinkLocal,    // 169.254/16, fe80::/10
   Multicast,    // 224/4, ff00::/8; broadcast too
@@ -60,7 +60,8 @@ Range RangeOf(const Address& address);
 [[nodiscard]] bool IsBarred(Range range);
 // Whether a rule may pin it with `at`.
 [[nodiscard]] bool CanBePinned(Range range);
-// The first range within `block` that can never be pinned, if any.
+// A range that forbids to pin `block`, if any. Within a block that may be pinned, addresses whose
+// own range cannot stay barred.
 std::optional<Range> UnpinnableIn(const Cidr& block);
 
 }  // namespace curfew::values

@@ -31,8 +31,8 @@ struct HostPattern {
 Parsed<HostPattern> ParseHostPattern(std::string_view text);
 std::string ToString(const HostPattern& pattern);
 
-// `host` is canonical.
-bool Matches(const HostPattern& pattern, std::string_view host);
+// `name` is that of a HostPattern, `host` is canonical.
+bool MatchesHost(HostReach reach, std::string_view name, std::string_view host);
 // Whether some host meets both.
 bool Meet(const HostPattern& a, const HostPattern& b);
 // Whether every host that meets `inner` meets `outer`.

@@ -11,6 +11,7 @@
 
 #include "compiler/values/value_error.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -31,21 +32,22 @@ Parsed<PathGlob> ParseUrlGlob(std::string_view text);
 
 enum class Letters : std::uint8_t { Exact, FoldAscii };
 
-// `path` is canonical: absolute, segments joined by single slashes (a URL's may end in one). An
-// allow compares exactly, a deny without regard to ASCII case (language.md section 6).
-bool Matches(const PathGlob& glob, std::string_view path, Letters letters = Letters::Exact);
-// Whether the glob has no wildcard.
-[[nodiscard]] bool IsLiteral(const PathGlob& glob);
-// Whether some path meets both; may say yes where none does, never no where one does.
-bool MayMeet(const PathGlob& a, const PathGlob& b);
+// `glob` is the text of a PathGlob. `path` is canonical: absolute, segments joined by single
+// slashes (a URL's may end in one). An allow compares exactly, a deny without regard to ASCII case
+// (language.md section 6).
+bool MatchesPathGlob(std::string_view glob, std::string_view path,
+                     Letters letters = Letters::Exact);
 
 // Plain text against an anchored glob with at most two `*` (`matches` of the language); a `*` is
-// any bytes, none too; `\*` and `\\` are literal.
+// any bytes, none too; `\*` and `\\` are literal. At most TextGlobBytesMax bytes, so that matching
+// stays linear in the text.
+inline constexpr std::size_t TextGlobBytesMax = 256;
 struct TextGlob {
   std::string text;
   friend auto operator<=>(const TextGlob&, const TextGlob&) = default;
 };
 Parsed<TextGlob> ParseTextGlob(std::string_view text);
-bool Matches(const TextGlob& glob, std::string_view text);
+// `glob` is the text of a TextGlob.
+bool MatchesTextGlob(std::string_view glob, std::string_view text);
 
 }  // namespace curfew::values

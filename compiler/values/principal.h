@@ -2,7 +2,6 @@
 //
 //   principal := ("user" | "group" | "service" | "agent") ":" name
 //   name      := 1 to 256 bytes of a-z A-Z 0-9 . _ - @ + /, case kept
-//   label     := 1 to 64 bytes of a-z 0-9 _, a letter first      names that policy declares
 #pragma once
 
 #include "compiler/values/value_error.h"
