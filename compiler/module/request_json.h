@@ -14,9 +14,11 @@
 
 #include "compiler/base/json.h"
 #include "compiler/module/declared_attribute.h"
+#include "compiler/module/json_value.h"
 #include "compiler/module/request.h"
 
-#include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,22 +40,9 @@ struct RequestProblem {
 };
 
 // The request and all that it views; moving keeps the views good.
-class DecodedRequest {
- public:
-  DecodedRequest(schema::Action action, schema::Stage stage);
-  DecodedRequest(DecodedRequest&&) noexcept;
-  DecodedRequest& operator=(DecodedRequest&&) noexcept;
-  ~DecodedRequest();
-
+struct DecodedRequest {
   Request request;
-
-  // Text and lists that live as long as this.
-  std::string_view Keep(std::string text);
-  std::span<const Value> Keep(std::vector<Value> items);
-
- private:
-  struct Arena;
-  std::unique_ptr<Arena> arena_;
+  ValueArena arena;
 };
 
 // Either a request, or every problem found (at most a screenful).

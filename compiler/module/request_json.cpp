@@ -1,0 +1,364 @@
+#include "compiler/module/request_json.h"
+
+#include "compiler/base/text.h"
+#include "compiler/values/principal.h"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+namespace curfew::module {
+namespace {
+
+using schema::Action;
+using schema::Origin;
+using schema::Slot;
+using schema::Stage;
+using Kind = JsonValue::Kind;
+
+constexpr std::size_t kProblemsMax = 20;
+
+// One fact that a document of this action and author may say.
+struct Field {
+  std::string_view path;
+  Slot slot = 0;
+  FactType type;
+  bool optional = false;
+  Origin origin = Origin::Stated;
+  bool known_to_action = true;  // false: create's slots of sandboxes
+};
+
+bool StartsWithPath(std::string_view path, std::string_view prefix) {
+  return path.size() > prefix.size() && path.starts_with(prefix) && path[prefix.size()] == '.';
+}
+
+// Facts that a later stage brings (language.md section 6).
+bool IsLater(Slot slot, Stage stage) {
+  if (stage == Stage::Request) return false;
+  constexpr std::array kOfRequest = {schema::slot::EgressMethod, schema::slot::EgressPath,
+                                     schema::slot::EgressQuery,  schema::slot::EgressBytes,
+                                     schema::slot::EgressTotal,  schema::slot::EgressRequests};
+  if (std::find(kOfRequest.begin(), kOfRequest.end(), slot) != kOfRequest.end()) return true;
+  return stage == Stage::Name && slot == schema::slot::EgressIp;
+}
+
+class Decoder {
+ public:
+  Decoder(std::span<const DeclaredAttribute> declared, StatedBy stated_by)
+      : declared_(declared), stated_by_(stated_by) {}
+
+  RequestDecoding Run(const JsonValue& document) {
+    RequestDecoding result;
+    if (!document.is(Kind::Object)) {
+      Problem("",
+              fmt::format("{} where a request, an object, is asked for", Describe(document.kind)));
+    } else {
+      Decode(document);
+    }
+    if (problems_.empty()) {
+      result.decoded = DecodedRequest{*std::move(request_), std::move(arena_)};
+    } else {
+      result.problems = std::move(problems_);
+    }
+    return result;
+  }
+
+ private:
+  void Decode(const JsonValue& document) {
+    ReadVersion(document);
+    const std::optional<Action> action = ReadAction(document);
+    if (!action) return;
+    const std::optional<Stage> stage = ReadStage(document, *action);
+    if (!stage) return;
+    request_.emplace(*action, *stage);
+    ListFields(*action);
+    ReadObject(document, "", "");
+    for (const Field& field : fields_) Complete(field);
+    CheckAxioms(*action);
+  }
+
+  void ReadVersion(const JsonValue& document) {
+    const JsonValue* version = document.Find("version");
+    if (version == nullptr) {
+      Problem("/version", "missing; this is version 1");
+    } else if (!version->is(Kind::Integer) || version->integer != 1) {
+      Problem("/version", "not 1; this program reads version 1 of requests");
+    }
+  }
+
+  std::optional<Action> ReadAction(const JsonValue& document) {
+    const JsonValue* word = document.Find("action");
+    if (word == nullptr) {
+      Problem("/action", "missing; it says what is asked, as in \"create\"");
+      return std::nullopt;
+    }
+    std::vector<std::string_view> words;
+    for (const schema::ActionInfo& info : schema::Actions()) words.push_back(info.word);
+    return OneWord(*word, "/action", words, [](std::string_view w) { return schema::ActionOf(w); });
+  }
+
+  std::optional<Stage> ReadStage(const JsonValue& document, Action action) {
+    const JsonValue* word = document.Find("stage");
+    if (word == nullptr) return Stage::Request;
+    if (action != Action::Egress) {
+      Problem("/stage", "only `egress` is judged in stages");
+      return std::nullopt;
+    }
+    const std::vector<std::string_view> words = {"name", "address", "request"};
+    return OneWord(*word, "/stage", words, [&words](std::string_view w) -> std::optional<Stage> {
+      const auto found = std::find(words.begin(), words.end(), w);
+      if (found == words.end()) return std::nullopt;
+      return static_cast<Stage>(found - words.begin());
+    });
+  }
+
+  template <typename Find>
+  auto OneWord(const JsonValue& word, std::string_view pointer,
+               const std::vector<std::string_view>& words, Find find) -> decltype(find("")) {
+    if (!word.is(Kind::String)) {
+      Problem(pointer, fmt::format("{} where a word is asked for", Describe(word.kind)));
+      return std::nullopt;
+    }
+    auto found = find(word.text);
+    if (!found) {
+      Problem(pointer, fmt::format("`{}` is unknown{}", Printable(word.text, 60),
+                                   DidYouMean(word.text, words)));
+    }
+    return found;
+  }
+
+  void ListFields(Action action) {
+    for (const schema::Attribute& attribute : schema::AttributesOf(action)) {
+      Field field;
+      field.path = attribute.path;
+      field.slot = attribute.slot;
+      field.type.kind = attribute.type.kind;
+      field.type.collection = attribute.type.collection;
+      field.optional = attribute.type.optional;
+      field.origin = attribute.origin;
+      field.known_to_action = schema::FindAttribute(action, attribute.path) != nullptr;
+      field.type.may_be_negative = attribute.origin == Origin::Verified;
+      if (attribute.type.kind == schema::TypeKind::Enum) {
+        const auto words = schema::InfoOf(attribute.type.enumeration).values;
+        field.type.enum_values.assign(words.begin(), words.end());
+      }
+      fields_.push_back(std::move(field));
+    }
+    for (std::size_t n = 0; n < declared_.size(); ++n) {
+      const DeclaredAttribute& declared = declared_[n];
+      Field field;
+      field.path = declared.path;
+      field.slot = schema::DeclaredSlot(action, n);
+      field.type.kind = declared.kind;
+      field.type.collection = declared.collection;
+      field.type.elements_most = declared.elements_most;
+      field.optional = declared.optional;
+      field.origin = StartsWithPath(declared.path, "caller") ? Origin::Verified : Origin::Stated;
+      field.type.enum_values.assign(declared.enum_values.begin(), declared.enum_values.end());
+      fields_.push_back(std::move(field));
+    }
+    // What is sealed at create is the runtime's to say in every later request.
+    if (action != Action::Create) {
+      for (Field& field : fields_) {
+        if (StartsWithPath(field.path, "task")) field.origin = Origin::Verified;
+      }
+    }
+  }
+
+  // Whether the document's author may say it at all.
+  [[nodiscard]] bool MaySay(const Field& field) const {
+    if (!field.known_to_action) return false;
+    switch (field.origin) {
+      case Origin::Stated:
+      case Origin::Wish:
+        return true;
+      case Origin::Verified:
+      case Origin::Internal:
+        return stated_by_ == StatedBy::Author;
+      case Origin::Derived:
+        return false;
+    }
+    CURFEW_UNREACHABLE("the switch names every origin");
+  }
+
+  void ReadObject(const JsonValue& object, const std::string& path, const std::string& pointer) {
+    for (const JsonMember& member : object.members) {
+      if (problems_.size() >= kProblemsMax) return;
+      const bool at_top = path.empty();
+      if (at_top && (member.name == "version" || member.name == "action" || member.name == "stage"))
+        continue;
+      ReadMember(member, at_top ? member.name : path + "." + member.name,
+                 PointerTo(pointer, member.name), path);
+    }
+  }
+
+  void ReadMember(const JsonMember& member, const std::string& path, const std::string& pointer,
+                  std::string_view parent) {
+    // A name with a dot would spell another attribute's path.
+    if (member.name.find('.') != std::string::npos) {
+      Problem(pointer, "a name with a dot; the dotted path of an attribute is nesting");
+      return;
+    }
+    const auto exact = std::find_if(fields_.begin(), fields_.end(),
+                                    [&path](const Field& field) { return field.path == path; });
+    if (exact != fields_.end() && exact->known_to_action) {
+      ReadField(*exact, member.value, pointer);
+      return;
+    }
+    const bool is_subject =
+        std::any_of(fields_.begin(), fields_.end(), [&path](const Field& field) {
+          return field.known_to_action && StartsWithPath(field.path, path);
+        });
+    if (!is_subject) {
+      Problem(pointer, fmt::format("unknown field{}", DidYouMean(member.name, NamesBelow(parent))));
+    } else if (!member.value.is(Kind::Object)) {
+      Problem(pointer, fmt::format("{} where an object is asked for", Describe(member.value.kind)));
+    } else {
+      ReadObject(member.value, path, pointer);
+    }
+  }
+
+  void ReadField(const Field& field, const JsonValue& value, const std::string& pointer) {
+    seen_.set(field.slot);
+    if (!MaySay(field)) {
+      Problem(pointer, ReasonNotToSay(field));
+      return;
+    }
+    if (IsLater(field.slot, request_->stage())) {
+      Problem(pointer, fmt::format("not known yet at the stage `{}`; leave it out",
+                                   WordOf(request_->stage())));
+      return;
+    }
+    auto decoded = DecodeValue(value, field.type, arena_);
+    if (auto* problem = std::get_if<ValueProblem>(&decoded)) {
+      Problem(pointer + problem->below, std::move(problem->message));
+    } else if (field.slot == schema::slot::Now) {
+      request_->SetNow(std::get<Value>(decoded).integer);
+    } else {
+      request_->Set(field.slot, std::get<Value>(decoded));
+    }
+  }
+
+  [[nodiscard]] std::string ReasonNotToSay(const Field& field) const {
+    if (field.origin == Origin::Derived) return "follows from `now` and is never stated";
+    if (StartsWithPath(field.path, "task")) {
+      return "the task is stated once, at create, and sealed with the sandbox";
+    }
+    return "the runtime verifies this itself; it cannot be stated";
+  }
+
+  // What the document leaves out.
+  void Complete(const Field& field) {
+    if (seen_[field.slot] || field.origin == Origin::Derived) return;
+    if (!field.known_to_action || field.origin == Origin::Wish) {
+      request_->SetAbsent(field.slot);
+      return;
+    }
+    if (IsLater(field.slot, request_->stage())) return;
+    const bool is_egress = request_->action() == Action::Egress;
+    if (is_egress && field.slot == schema::slot::EgressIp) return;
+    if (is_egress && field.slot == schema::slot::EgressHost &&
+        request_->is_present(schema::slot::EgressIp)) {
+      request_->SetAbsent(field.slot);  // an address was asked for, not a name
+      return;
+    }
+    if (field.optional) {
+      if (field.origin == Origin::Stated || stated_by_ == StatedBy::Author) {
+        request_->SetAbsent(field.slot);
+      }
+      return;
+    }
+    if (field.origin == Origin::Stated) {
+      Problem(PointerOf(field.path), fmt::format("missing; `{}` is asked with it ({})",
+                                                 WordOf(request_->action()), Describe(field.type)));
+    }
+  }
+
+  // What the schema promises beyond types; the prover relies on it.
+  void CheckAxioms(Action action) {
+    if (action == Action::Egress) {
+      CheckPort(schema::slot::EgressPort, "/egress/port");
+      CheckMethod();
+    }
+    if (action == Action::Expose) CheckPort(schema::slot::ExposePort, "/expose/port");
+  }
+  void CheckPort(Slot slot, std::string_view pointer) {
+    if (!request_->is_present(slot)) return;
+    const std::int64_t port = request_->value(slot).integer;
+    if (port < 1 || port > 65535) Problem(pointer, "no port; ports are 1 to 65535");
+  }
+  void CheckMethod() {
+    const Slot slot = schema::slot::EgressMethod;
+    if (!request_->is_present(slot)) return;
+    if (const auto method = values::ParseMethod(request_->value(slot).text()); !method) {
+      Problem("/egress/method", method.error().message);
+    }
+    if (request_->is_present(schema::slot::EgressScheme)) {
+      const auto scheme = request_->value(schema::slot::EgressScheme).integer;
+      if (schema::InfoOf(schema::Enum::Scheme).values[static_cast<std::size_t>(scheme)] == "tcp") {
+        Problem("/egress/method", "a byte stream (`tcp`) has no method");
+      }
+    }
+  }
+
+  // The names that may stand directly below `parent`.
+  [[nodiscard]] std::vector<std::string_view> NamesBelow(std::string_view parent) const {
+    std::vector<std::string_view> names;
+    if (parent.empty()) names = {"version", "action", "stage"};
+    for (const Field& field : fields_) {
+      if (!MaySay(field)) continue;
+      std::string_view rest = field.path;
+      if (!parent.empty()) {
+        if (!StartsWithPath(rest, parent)) continue;
+        rest.remove_prefix(parent.size() + 1);
+      }
+      names.push_back(rest.substr(0, rest.find('.')));
+    }
+    return names;
+  }
+
+  static std::string DidYouMean(std::string_view written,
+                                const std::vector<std::string_view>& names) {
+    std::string_view nearest;
+    std::size_t distance = 3;
+    for (const std::string_view name : names) {
+      const std::size_t d = EditDistance(written, name, distance);
+      // Half of a short name changed is another name.
+      if (d < distance && d * 2 <= name.size()) {
+        nearest = name;
+        distance = d;
+      }
+    }
+    return nearest.empty() ? "" : fmt::format("; did you mean `{}`?", nearest);
+  }
+
+  static std::string PointerOf(std::string_view path) {
+    std::string pointer = "/" + std::string(path);
+    std::replace(pointer.begin(), pointer.end(), '.', '/');
+    return pointer;
+  }
+
+  void Problem(std::string_view pointer, std::string message) {
+    if (problems_.size() < kProblemsMax) {
+      problems_.push_back({std::string(pointer), std::move(message)});
+    }
+  }
+
+  std::span<const DeclaredAttribute> declared_;
+  StatedBy stated_by_;
+  std::vector<Field> fields_;
+  std::optional<Request> request_;
+  ValueArena arena_;
+  SlotBits seen_;
+  std::vector<RequestProblem> problems_;
+};
+
+}  // namespace
+
+RequestDecoding DecodeRequest(const JsonValue& document,
+                              std::span<const DeclaredAttribute> declared, StatedBy stated_by) {
+  return Decoder(declared, stated_by).Run(document);
+}
+
+}  // namespace curfew::module
