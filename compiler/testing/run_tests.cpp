@@ -1,0 +1,262 @@
+#include "compiler/testing/run_tests.h"
+
+#include "compiler/module/policy_module.h"
+#include "compiler/testing/world.h"
+#include "compiler/values/quantity.h"
+
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace curfew::testing {
+namespace {
+
+using schema::Action;
+
+constexpr std::size_t kQuestionBytesMax = 160;
+
+std::vector<std::string> IdsOf(const module::RuleList& list, const module::PolicyModule& policy) {
+  std::vector<std::string> ids;
+  for (const module::RuleIndex rule : list.written()) ids.emplace_back(policy.rule(rule).id);
+  return ids;
+}
+
+std::string Say(bool allow, bool only, const std::vector<std::string>& ids) {
+  return fmt::format("{}{}{}{}", allow ? "allow" : "deny", only ? " only" : "",
+                     ids.empty() ? "" : " ", fmt::join(ids, ", "));
+}
+
+// A fact's value for people, in the form that policy text has.
+std::string TextOf(const model::Constant& constant, const model::PolicyModel& model) {
+  const auto one = [&](const model::Scalar& scalar) -> std::string {
+    if (const auto* text = std::get_if<std::string>(&scalar)) return *text;
+    if (const auto* digest = std::get_if<Digest>(&scalar)) return ToString(*digest);
+    if (const auto* address = std::get_if<values::Address>(&scalar)) return ToString(*address);
+    if (const auto* block = std::get_if<values::Cidr>(&scalar)) return ToString(*block);
+    const std::int64_t integer = std::get<std::int64_t>(scalar);
+    switch (constant.type.kind) {
+      case schema::TypeKind::Duration:
+        return values::DurationText(integer);
+      case schema::TypeKind::Size:
+        return values::SizeText(integer);
+      case schema::TypeKind::Time:
+        return values::TimeText(integer);
+      case schema::TypeKind::Bool:
+        return integer != 0 ? "true" : "false";
+      case schema::TypeKind::Enum: {
+        const auto& words = model.enums[static_cast<std::size_t>(constant.type.enumeration)].values;
+        return words[static_cast<std::size_t>(integer)];
+      }
+      default:
+        return std::to_string(integer);
+    }
+  };
+  if (const auto* scalar = std::get_if<model::Scalar>(&constant.value)) return one(*scalar);
+  std::vector<std::string> items;
+  for (const auto& item : std::get<std::vector<model::Scalar>>(constant.value)) {
+    items.push_back(one(item));
+  }
+  return fmt::format("[{}]", fmt::join(items, ", "));
+}
+
+// What the plan says under one of the names that `with { … }` may use.
+std::optional<std::string> PlanText(std::string_view name, const module::PlanTemplate& granted,
+                                    const module::CreatePlan& plan) {
+  if (name == "ttl") return values::DurationText(plan.ttl_ms);
+  if (name == "idle") {
+    return granted.idle_ms ? std::optional(values::DurationText(*granted.idle_ms)) : std::nullopt;
+  }
+  if (name == "grace") return values::DurationText(granted.grace_ms);
+  if (name == "cpu") return std::to_string(plan.cpu);
+  if (name == "memory") return values::SizeText(plan.memory_bytes);
+  if (name == "disk") {
+    return plan.disk_bytes ? std::optional(values::SizeText(*plan.disk_bytes)) : std::nullopt;
+  }
+  if (name == "image") return ToString(plan.image.digest);
+  if (name == "isolation") return plan.isolation == module::Isolation::Kvm ? "kvm" : "any";
+  return std::nullopt;
+}
+
+// "create image python312, ttl 2h" of "create image python312, ttl 2h   -> allow coding".
+std::string QuestionOf(std::string_view written) {
+  std::string question;
+  bool in_string = false;
+  for (std::size_t i = 0; i < written.size(); ++i) {
+    const char c = written[i];
+    if (c == '"' && (i == 0 || written[i - 1] != '\\')) in_string = !in_string;
+    if (!in_string && written.substr(i).starts_with("->")) break;
+    const bool is_blank = c == ' ' || c == '\t' || c == '\n' || c == '\r';
+    if (is_blank && !in_string) {
+      if (!question.empty() && question.back() != ' ') question += ' ';
+    } else {
+      question += c;
+    }
+  }
+  while (question.ends_with(' ')) question.pop_back();
+  if (question.size() > kQuestionBytesMax) {
+    std::size_t end = kQuestionBytesMax;
+    while ((static_cast<unsigned char>(question[end]) & 0xC0) == 0x80) --end;
+    question.resize(end);
+    question += "…";
+  }
+  return question;
+}
+
+class TestRun {
+ public:
+  TestRun(const model::PolicyModel& model, const source::SourceMap& sources,
+          const module::DecisionEngine& engine, std::set<module::RuleIndex>& met)
+      : model_(model), sources_(sources), engine_(engine), met_(met), world_(model) {}
+
+  TestReport Run(const model::Test& test) {
+    TestReport report{test.name, test.span, {}, false};
+    for (const model::TestStep& step : test.steps) {
+      if (const auto* given = std::get_if<model::GivenStep>(&step.what)) {
+        world_.Give(*given);
+      } else if (const auto* after = std::get_if<model::AfterStep>(&step.what)) {
+        world_.PassTime(after->duration_ms);
+      } else if (const auto* at = std::get_if<model::AtStep>(&step.what)) {
+        world_.SetNow(at->time_ms);
+      } else if (std::holds_alternative<model::CloseStep>(step.what)) {
+        world_.Close();
+      } else {
+        const auto& ask = std::get<model::AskStep>(step.what);
+        report.asks.push_back(Ask(ask, step.span));
+        if (ask.action == Action::Create && ask.allow && !report.asks.back().passed()) {
+          report.cut_short = &step != &test.steps.back();
+          break;
+        }
+      }
+    }
+    return report;
+  }
+
+ private:
+  AskReport Ask(const model::AskStep& ask, source::Span span) {
+    const module::Request request = world_.Ask(ask);
+    module::VerdictRoom room;
+    engine_.Decide(request, room.verdict);
+    const module::Verdict& verdict = room.verdict;
+    for (const auto rule : verdict.denials.written()) met_.insert(rule);
+    for (const auto rule : verdict.allows.written()) met_.insert(rule);
+
+    const bool allowed = verdict.effect == module::Effect::Allow;
+    std::vector<std::string> expected_ids;
+    for (const model::ExpectedId& id : ask.ids) expected_ids.push_back(id.id);
+    std::sort(expected_ids.begin(), expected_ids.end());
+    const auto ids = IdsOf(allowed ? verdict.allows : verdict.denials, policy());
+
+    AskReport report;
+    report.span = span;
+    report.question = QuestionOf(sources_.text(span));
+    report.expected = Say(ask.allow, ask.only, expected_ids);
+    report.actual = Say(allowed, false, ids);
+    report.failure = FailureOf(ask, request, verdict, expected_ids, ids);
+    if (allowed) Apply(ask, request, verdict, report);
+    return report;
+  }
+
+  std::string FailureOf(const model::AskStep& ask, const module::Request& request,
+                        const module::Verdict& verdict,
+                        const std::vector<std::string>& expected_ids,
+                        const std::vector<std::string>& ids) const {
+    if (verdict.undecided) {
+      return fmt::format("the answer depends on `{}`, which the test does not give",
+                         PathOf(request.action(), verdict.undecided_slot));
+    }
+    const bool allowed = verdict.effect == module::Effect::Allow;
+    if (allowed != ask.allow) {
+      return ask.allow ? "an allow was expected, and it is denied"
+                       : "a denial was expected, and it is allowed";
+    }
+    for (const std::string& id : expected_ids) {
+      if (!std::binary_search(ids.begin(), ids.end(), id)) {
+        return fmt::format("`{}` is not among the reasons", id);
+      }
+    }
+    if (ask.only && ids != expected_ids) return "there are other reasons as well";
+    return "";
+  }
+
+  // What an allow changes in the world, and what its plan says.
+  void Apply(const model::AskStep& ask, const module::Request& request,
+             const module::Verdict& verdict, AskReport& report) {
+    if (ask.action != Action::Create) {
+      world_.Allowed(ask, request);
+      return;
+    }
+    const module::PlanTemplate& granted = policy().plan(verdict.class_index);
+    const std::optional<module::CreatePlan> plan = module::PlanOf(granted, request);
+    if (!plan) {
+      report.failure = "internal fault: the plan does not fit the create that was allowed";
+      return;
+    }
+    world_.Created(granted, *plan);
+    for (const model::Fact& fact : ask.plan) {
+      const std::string wanted = fact.value ? TextOf(*fact.value, model_) : "none";
+      const std::string actual = PlanText(fact.path, granted, *plan).value_or("none");
+      report.expected += fmt::format(" with {} {}", fact.path, wanted);
+      report.actual += fmt::format(" with {} {}", fact.path, actual);
+      if (actual != wanted && report.failure.empty()) {
+        report.failure = fmt::format("the plan says {} {}, not {}", fact.path, actual, wanted);
+      }
+    }
+  }
+
+  [[nodiscard]] std::string PathOf(Action action, schema::Slot slot) const {
+    const auto attributes = schema::AttributesOf(action);
+    if (slot < attributes.size()) return std::string(attributes[slot].path);
+    return model_.declared[slot - attributes.size()].path;
+  }
+  [[nodiscard]] const module::PolicyModule& policy() const { return engine_.module(); }
+
+  const model::PolicyModel& model_;
+  const source::SourceMap& sources_;
+  const module::DecisionEngine& engine_;
+  std::set<module::RuleIndex>& met_;
+  World world_;
+};
+
+CoverageReport CoverageOf(const module::PolicyModule& policy,
+                          const std::set<module::RuleIndex>& met) {
+  CoverageReport coverage;
+  for (module::RuleIndex rule = 0; rule < policy.rule_count(); ++rule) {
+    const module::RuleInfo info = policy.rule(rule);
+    if (info.file.empty()) continue;  // nobody wrote it
+    (met.contains(rule) ? coverage.met : coverage.not_met).emplace_back(info.id);
+  }
+  return coverage;
+}
+
+}  // namespace
+
+bool TestReport::passed() const {
+  return std::all_of(asks.begin(), asks.end(), [](const AskReport& ask) { return ask.passed(); });
+}
+
+double CoverageReport::percent() const {
+  const std::size_t all = met.size() + not_met.size();
+  return all == 0 ? 100.0 : 100.0 * static_cast<double>(met.size()) / static_cast<double>(all);
+}
+
+std::size_t Report::passed() const {
+  return static_cast<std::size_t>(std::count_if(
+      tests.begin(), tests.end(), [](const TestReport& test) { return test.passed(); }));
+}
+
+Report RunTests(const model::PolicyModel& model, const source::SourceMap& sources,
+                const module::DecisionEngine& engine,
+                const std::function<bool(std::string_view)>& wanted) {
+  Report report;
+  std::set<module::RuleIndex> met;
+  for (const model::Test& test : model.tests) {
+    if (!wanted(test.name)) continue;
+    report.tests.push_back(TestRun(model, sources, engine, met).Run(test));
+  }
+  report.coverage = CoverageOf(engine.module(), met);
+  return report;
+}
+
+}  // namespace curfew::testing

@@ -1,0 +1,59 @@
+// The tests that policies carry (language.md section 11), run: each asks its questions of a
+// decision engine as the runtime would, in a world where time passes only when the test says so.
+// report.h prints what came out.
+#pragma once
+
+#include "compiler/model/policy_model.h"
+#include "compiler/module/engine.h"
+#include "compiler/source/source.h"
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace curfew::testing {
+
+// One question of a test, and what was answered.
+struct AskReport {
+  source::Span span;
+  std::string question;  // as the author wrote it, on one line
+  std::string expected;  // "deny only coding.network.default"
+  std::string actual;    // "allow coding.network.python"
+  // Why it failed; empty where it passed. "expected …, but …", or the fact that the test leaves
+  // unknown.
+  std::string failure;
+  [[nodiscard]] bool passed() const { return failure.empty(); }
+};
+
+struct TestReport {
+  std::string name;
+  source::Span span;
+  std::vector<AskReport> asks;
+  // After a create that failed nothing further is asked: there is no sandbox to ask about.
+  bool cut_short = false;
+  [[nodiscard]] bool passed() const;
+};
+
+// Which of the set's rules some question met.
+struct CoverageReport {
+  std::vector<std::string> met;      // ids, sorted
+  std::vector<std::string> not_met;  // ids, sorted
+  [[nodiscard]] double percent() const;
+};
+
+struct Report {
+  std::vector<TestReport> tests;
+  CoverageReport coverage;
+  [[nodiscard]] std::size_t passed() const;
+  [[nodiscard]] std::size_t failed() const { return tests.size() - passed(); }
+};
+
+// Runs every test of the model whose name `wanted` accepts, in the order of the text. The engine
+// decides by the module of the same model.
+Report RunTests(const model::PolicyModel& model, const source::SourceMap& sources,
+                const module::DecisionEngine& engine,
+                const std::function<bool(std::string_view)>& wanted);
+
+}  // namespace curfew::testing
