@@ -100,10 +100,10 @@ std::string RequestText(const JsonValue& request) {
       R"( "method": {}, "path": {}, "bytes": "0B", "requests": 1, "total": "0B"}}}})",
       fmt::gmtime(now), owner, JsonQuoted(Text(sandbox, "task")), owner,
       JsonQuoted(Text(labels, "team")), JsonQuoted(Text(labels, "env")),
-      JsonQuoted(Text(labels, "risk")), JsonQuoted(Text(sandbox, "id")),
-      Number(request, "idle_s"), 0, owner, Number(request, "token_ttl_s"),
-      JsonQuoted(Text(request, "host")), Number(request, "port"),
-      JsonQuoted(Text(request, "method")), JsonQuoted(Text(request, "path")));
+      JsonQuoted(Text(labels, "risk")), JsonQuoted(Text(sandbox, "id")), Number(request, "idle_s"),
+      0, owner, Number(request, "token_ttl_s"), JsonQuoted(Text(request, "host")),
+      Number(request, "port"), JsonQuoted(Text(request, "method")),
+      JsonQuoted(Text(request, "path")));
 }
 
 }  // namespace

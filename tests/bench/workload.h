@@ -1,7 +1,7 @@
-// The egress workload that other engines were measured on, in Curfew's terms: the policy as a person
-// would write it, and each request as `curfew eval` reads it. The workload is JSON: an array of
-// `rules` (host, wild, port, methods, path prefix, window of the day), a list of `blocked` hosts,
-// requests `reqs`, and the `expected` answers.
+// The egress workload that other engines were measured on, in Curfew's terms: the policy as a
+// person would write it, and each request as `curfew eval` reads it. The workload is JSON: an array
+// of `rules` (host, wild, port, methods, path prefix, window of the day), a list of `blocked`
+// hosts, requests `reqs`, and the `expected` answers.
 #pragma once
 
 #include "compiler/base/json.h"
