@@ -9,6 +9,7 @@
 #include "compiler/module/policy_module.h"
 #include "compiler/module/tables.h"
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <span>
@@ -100,8 +101,8 @@ class Builder {
 
   RuleIndex Rule(const RuleText& rule);
 
-  TermId SlotTerm(Slot slot);
-  TermId ElementTerm();
+  TermId SlotTerm(Slot slot, module::ValueClass value);
+  TermId ElementTerm(module::ValueClass value);
   TermId IntegerTerm(std::int64_t value);
   TermId TextTerm(std::string_view text);
   TermId TextSetTerm(std::span<const std::string> texts);  // any order, doubles allowed
@@ -159,6 +160,7 @@ class Builder {
   Interned names_;
   Interned terms_;
   Interned nodes_;
+  Interned junctions_;
   Interned integer_runs_;
   Interned item_runs_;
   Interned pattern_runs_;

@@ -68,6 +68,6 @@ struct ManifestRecord {
   std::uint32_t language = 0;
   SelectionRules selection;
 };
-static_assert(sizeof(ManifestRecord) == 60);
+static_assert(sizeof(ManifestRecord) == 64);
 
 }  // namespace curfew::module::layout

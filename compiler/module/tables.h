@@ -50,7 +50,7 @@ inline constexpr std::size_t TermKindCount = 10;
 
 struct TermRecord {
   TermKind kind = TermKind::Integer;
-  std::uint8_t reserved = 0;
+  ValueClass value = ValueClass::Integer;
   schema::Slot slot = 0;
   std::uint32_t a = 0;
   std::uint32_t b = 0;
@@ -75,7 +75,7 @@ enum class NodeOp : std::uint8_t {
   AnyOf,   // items term a, node b on Element
   AllOf,   // items term a, node b on Element
   NoneOf,  // items term a, node b on Element
-  Has,     // slot term a
+  Has,     // the fact of slot a is present
   Equal,   // term a, term b: both integers or both texts; so also the next five
   NotEqual,
   Less,
@@ -180,6 +180,7 @@ struct SelectionRules {
   RuleIndex none = 0;
   RuleIndex ambiguous = 0;
   RuleIndex not_selected = 0;
+  RuleIndex gone = 0;
   RuleIndex invalid = 0;  // request.invalid, for the decoder and the gate
 };
 

@@ -19,14 +19,22 @@ using ClassIndex = std::uint32_t;
 inline constexpr ClassIndex NoClass = ~ClassIndex{0};
 
 // Room for rule ids, and how many were meant to be written: more than the room is an overflow that
-// the caller sees.
+// the caller sees. What is written is sorted, each once; when the room is full the smallest stay.
 struct RuleList {
   std::span<RuleIndex> room;
   std::uint32_t count = 0;
 
   void Add(RuleIndex rule) {
-    if (count < room.size()) room[count] = rule;
+    const std::size_t used = written().size();
+    std::size_t place = used;
+    while (place > 0 && room[place - 1] > rule) --place;
+    if (place > 0 && room[place - 1] == rule) return;
     ++count;
+    if (place == room.size()) return;
+    for (std::size_t i = used < room.size() ? used : used - 1; i > place; --i) {
+      room[i] = room[i - 1];
+    }
+    room[place] = rule;
   }
   [[nodiscard]] bool overflowed() const { return count > room.size(); }
   [[nodiscard]] std::span<const RuleIndex> written() const {

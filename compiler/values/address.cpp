@@ -150,11 +150,6 @@ constexpr Cidr V6(std::uint16_t first, std::uint16_t second, std::uint16_t third
   return block;
 }
 
-struct SpecialBlock {
-  Cidr block;
-  Range range;
-};
-// The first that contains an address names it.
 constexpr SpecialBlock kSpecial[] = {
     {V4(169, 254, 169, 254, 32), Range::Metadata},         // AWS, GCP, Azure and most others
     {V4(169, 254, 170, 2, 32), Range::Metadata},           // AWS ECS tasks
@@ -350,6 +345,8 @@ std::string_view WordOf(Range range) {
   }
   CURFEW_UNREACHABLE("the switch names every range");
 }
+
+std::span<const SpecialBlock> SpecialBlocks() { return kSpecial; }
 
 Range RangeOf(const Address& address) {
   const Address reached = Unwrap(address);

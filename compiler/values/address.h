@@ -12,6 +12,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -55,6 +56,13 @@ enum class Range : std::uint8_t {
   Metadata      // where clouds hand out credentials: 169.254.169.254, fd00:ec2::254, …
 };
 std::string_view WordOf(Range range);
+// The blocks that the ranges are made of; the first that contains an address names its range, and
+// an address in none is public.
+struct SpecialBlock {
+  Cidr block;
+  Range range;
+};
+std::span<const SpecialBlock> SpecialBlocks();
 Range RangeOf(const Address& address);
 // Whether egress to the range is barred unless a rule pins it (`builtin.address`).
 [[nodiscard]] bool IsBarred(Range range);
