@@ -40,6 +40,8 @@ struct TokenList {
   source::FileId file = source::Span::Nowhere;
   std::string_view text;  // the whole file; owned by the SourceMap
   std::vector<Token> tokens;
+  // Only this many are given to the parser: behind them brackets do not match, which is reported.
+  std::size_t parsable = 0;
 
   [[nodiscard]] std::string_view TextOf(const Token& token) const {
     return text.substr(token.begin, token.end - token.begin);

@@ -1,0 +1,99 @@
+// What ANTLR does for us, without ANTLR's header: text to raw tokens, and one piece of the grammar
+// at a time to a tree. Blocks, recovery and messages are parse.cpp's; the tree's meaning is
+// antlr_tree.h's.
+#pragma once
+
+#include "compiler/syntax/token_list.h"
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace antlr4 {
+class ParserRuleContext;
+}
+
+namespace curfew::syntax {
+
+// Every token of `text`, comments too, not yet judged. Linear.
+std::vector<Token> Tokenize(std::string_view text);
+
+// The rules of the grammar that are parsed on their own.
+enum class Piece {
+  Header,
+  AttributesHead,
+  Attribute,
+  ImageHead,
+  ImageField,
+  SecretHead,
+  SecretField,
+  List,
+  SandboxHead,
+  PlaneHead,
+  ImageStatement,
+  IdentityStatement,
+  FilesystemStatement,
+  KeepHead,
+  KeepItem,
+  NetworkStatement,
+  LifetimeStatement,
+  EvidenceStatement,
+  Rule,
+  TestHead,
+  TestStep,
+};
+
+// The tokens that the parser sees: those of a list without comments. A position counts these.
+class TokenSequence {
+ public:
+  // `list` outlives this.
+  explicit TokenSequence(const TokenList& list);
+
+  [[nodiscard]] std::size_t size() const { return indexes_.size(); }
+  [[nodiscard]] const Token& operator[](std::size_t position) const {
+    return list_->tokens[indexes_[position]];
+  }
+  // The place in the list, for comments around a token.
+  [[nodiscard]] std::size_t index(std::size_t position) const { return indexes_[position]; }
+  [[nodiscard]] const TokenList& list() const { return *list_; }
+  // Empty, and an empty span at the end of the file, at size().
+  [[nodiscard]] std::string_view text(std::size_t position) const;
+  [[nodiscard]] source::Span span(std::size_t position) const;
+
+ private:
+  const TokenList* list_;
+  std::vector<std::uint32_t> indexes_;
+};
+
+// Where a piece went wrong.
+struct PieceError {
+  std::size_t position = 0;           // of the token that does not fit; size() at the end
+  std::string_view rule;              // the innermost rule of the grammar
+  std::vector<std::string> expected;  // words as written, or "a string" and so on; may be empty
+};
+
+struct ParsedPiece {
+  antlr4::ParserRuleContext* tree = nullptr;  // lives until the next Parse
+  std::size_t next = 0;                       // the position behind
+};
+
+class PieceParser {
+ public:
+  // `tokens` outlives this.
+  explicit PieceParser(const TokenSequence& tokens);
+  ~PieceParser();
+  PieceParser(const PieceParser&) = delete;
+  PieceParser& operator=(const PieceParser&) = delete;
+
+  std::variant<ParsedPiece, PieceError> Parse(Piece piece, std::size_t position);
+
+ private:
+  struct Engine;
+  std::unique_ptr<Engine> engine_;
+};
+
+}  // namespace curfew::syntax
