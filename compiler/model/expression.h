@@ -75,7 +75,7 @@ enum class ExprKind : std::uint8_t {
   Or,         // 2 or more
   Equal,      // 2, of one type (sets compare as sets)
   NotEqual,
-  Less,  // 2: int, duration, size, time, or an ordered enum
+  Less,  // 2: int, duration, size, time, string (byte by byte), or an ordered enum
   LessEqual,
   Greater,
   GreaterEqual,
@@ -119,8 +119,7 @@ struct Expressions {
   [[nodiscard]] const AttributeUse& AttributeOf(ExprId id) const { return attributes[at(id).leaf]; }
   [[nodiscard]] const Pattern& PatternOf(ExprId id) const { return patterns[at(id).leaf]; }
 
-  // `operands` must be of this object.
-  ExprId Add(ExprKind kind, Type type, Span span, std::span<const ExprId> operands_of,
+  ExprId Add(ExprKind kind, const Type& type, Span span, std::span<const ExprId> of,
              std::uint32_t leaf = 0);
 };
 

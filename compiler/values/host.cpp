@@ -173,10 +173,6 @@ Parsed<HostPattern> ParseHostPattern(std::string_view text) {
     return error;
   }
   pattern.name = *std::move(host);
-  if (pattern.reach != HostReach::Exact && pattern.name.find('.') == std::string::npos) {
-    return Error{ErrorKind::TooBroad,
-                 "a wildcard directly left of `" + pattern.name + "` covers a whole registry"};
-  }
   return pattern;
 }
 

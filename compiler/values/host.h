@@ -28,6 +28,7 @@ struct HostPattern {
   friend auto operator<=>(const HostPattern&, const HostPattern&) = default;
 };
 
+// How much a pattern covers is not judged here: a deny may say `**.com`.
 Parsed<HostPattern> ParseHostPattern(std::string_view text);
 std::string ToString(const HostPattern& pattern);
 

@@ -19,8 +19,7 @@ enum class ErrorKind : std::uint8_t {
   WrongUnit,   // a unit of another kind, or none
   NotAscii,    // letters beyond ASCII, where only ASCII may stand
   IsAddress,   // an address where a name was asked for
-  Ambiguous,   // two servers could read it in two ways
-  TooBroad     // a pattern that covers what nobody can mean
+  Ambiguous    // two servers could read it in two ways
 };
 
 struct Error {

@@ -1,0 +1,75 @@
+#include "compiler/base/check.h"
+#include "compiler/model/policy_model.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace curfew::model {
+namespace {
+
+constexpr std::string_view kBuiltinIds[] = {
+    "builtin.access", "builtin.address", "builtin.unsupported", "class.ambiguous",
+    "class.gone",     "class.none",      "class.not_selected",  "request.invalid"};
+
+// What silence, bounds and time deny by, in every class.
+constexpr std::string_view kOfEveryClass[] = {
+    "image.isolation", "image.size.cpu",   "image.size.memory",     "image.size.disk",
+    "identity.env",    "identity.secrets", "identity.token",        "filesystem.persist",
+    "lifetime.ttl",    "lifetime.idle",    "filesystem.export.size"};
+
+std::string_view DefaultPathOf(schema::Action action) {
+  switch (action) {
+    case schema::Action::Create:
+      return "image.allow";
+    case schema::Action::Resume:
+      return "lifetime.frozen";
+    case schema::Action::Exec:
+      return "image.exec";
+    case schema::Action::Egress:
+      return "network.default";
+    case schema::Action::Expose:
+      return "network.expose";
+    case schema::Action::Snapshot:
+      return "filesystem.snapshot";
+    case schema::Action::Import:
+      return "filesystem.import";
+    case schema::Action::Export:
+      return "filesystem.export";
+    case schema::Action::Extend:
+      return "lifetime.renew";
+    case schema::Action::Observe:
+      return "identity.access";
+  }
+  CURFEW_UNREACHABLE("the switch names every action");
+}
+
+}  // namespace
+
+std::span<const std::string_view> BuiltinIds() { return kBuiltinIds; }
+
+std::string DefaultIdOf(std::string_view class_name, schema::Action action) {
+  return fmt::format("{}.{}", class_name, DefaultPathOf(action));
+}
+
+std::vector<std::string> KnownIds(const PolicyModel& model) {
+  std::vector<std::string> ids(std::begin(kBuiltinIds), std::end(kBuiltinIds));
+  for (const Rule& rule : model.rules) ids.push_back(rule.id);
+  for (const Class& of : model.classes) {
+    ids.push_back(of.name);
+    for (const schema::ActionInfo& info : schema::Actions()) {
+      ids.push_back(DefaultIdOf(of.name, info.action));
+    }
+    for (const std::string_view path : kOfEveryClass) {
+      ids.push_back(fmt::format("{}.{}", of.name, path));
+    }
+    for (const ImageGrant& grant : of.image.allow) ids.push_back(grant.id);
+    for (const TransferRule& rule : of.filesystem.exports) ids.push_back(rule.id);
+    for (const EgressRule& rule : of.network.rules) ids.push_back(rule.id);
+  }
+  std::sort(ids.begin(), ids.end());
+  ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+  return ids;
+}
+
+}  // namespace curfew::model
