@@ -118,7 +118,7 @@ Outcome AddPath(FileNames& files, const std::string& path) {
 
 }  // namespace
 
-Result<SourceMap> LoadSources(std::span<const std::string> paths) {
+Result<SourceMap> LoadSources(std::span<const std::string> paths, Nothing nothing) {
   FileNames files;
   bool standard_input = false;
   for (const std::string& path : paths) {
@@ -128,7 +128,8 @@ Result<SourceMap> LoadSources(std::span<const std::string> paths) {
       CURFEW_TRY_VOID(AddPath(files, path));
     }
   }
-  if (files.empty() && !standard_input) {
+  const bool is_fine = nothing == Nothing::Fine && !paths.empty();
+  if (files.empty() && !standard_input && !is_fine) {
     return Failure(FailureCode::Usage,
                    paths.empty() ? std::string("no policy given; name a `.curfew` file, a folder, "
                                                "or `-` for standard input")

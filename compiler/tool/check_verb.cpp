@@ -1,0 +1,73 @@
+#include "compiler/diagnostics/render.h"
+#include "compiler/ir/print.h"
+#include "compiler/lower/lower.h"
+#include "compiler/model/print.h"
+#include "compiler/syntax/print.h"
+#include "compiler/tool/compile_set.h"
+#include "compiler/tool/verbs.h"
+
+#include <CLI/CLI.hpp>
+
+namespace curfew::tool {
+namespace {
+
+class CheckVerb : public Verb {
+ public:
+  [[nodiscard]] std::string_view name() const override { return "check"; }
+  [[nodiscard]] std::string_view summary() const override {
+    return "find every mistake in a policy set; silent when there is none";
+  }
+  [[nodiscard]] std::string_view example() const override {
+    return "A set is every file that is given, and every *.curfew below a folder that is given; "
+           "`-` is\nstandard input. Diagnostics go to standard error; with --format json they are "
+           "the result, on\nstandard output.\n"
+           "exit status: 0 no errors, 3 errors, 1 could not run (also: no policy found)\n\n"
+           "example:\n  curfew check policies/ images.curfew";
+  }
+  void Configure(CLI::App& app) override {
+    app.add_option("POLICY", paths_, "files and folders of the set")->required();
+    app.add_option("--format", format_, "text or json")->check(CLI::IsMember({"text", "json"}));
+    app.add_option("--dump", dump_, "print what the set became at a station of the compiler")
+        ->check(CLI::IsMember({"ast", "model", "ir"}));
+    app.add_flag("--allow-empty", allow_empty_, "folders without policies are fine");
+  }
+  int Run(Console& console) override {
+    const auto made =
+        CompileSet(paths_, allow_empty_ ? source::Nothing::Fine : source::Nothing::Refused);
+    if (!made) {
+      console.Complain(made.error().message);
+      return ExitStatusOf(made.error().code);
+    }
+    if (format_ == "json") {
+      console.Out(diagnostics::RenderJson(made->diagnostics, made->sources));
+      return made->is_valid() ? exit_status::Fine : exit_status::InvalidPolicy;
+    }
+    const int status = PrintDiagnostics(*made, console);
+    if (status == exit_status::Fine) Dump(*made, console);
+    return status;
+  }
+
+ private:
+  void Dump(const Compilation& made, Console& console) const {
+    if (dump_ == "ast") {
+      for (const syntax::Ast& file : made.files) console.Out(syntax::Print(file));
+    } else if (dump_ == "model") {
+      console.Out(model::Print(*made.model));
+    } else if (dump_ == "ir") {
+      const auto code = lower::Lower(*made.model, made.sources);
+      CURFEW_CHECK(code.has_value(), "it was lowered a moment ago");
+      console.Out(ir::Print(*code));
+    }
+  }
+
+  std::vector<std::string> paths_;
+  std::string format_ = "text";
+  std::string dump_;
+  bool allow_empty_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Verb> MakeCheckVerb() { return std::make_unique<CheckVerb>(); }
+
+}  // namespace curfew::tool

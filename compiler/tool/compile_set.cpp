@@ -1,0 +1,46 @@
+#include "compiler/tool/compile_set.h"
+
+#include "compiler/base/verb.h"
+#include "compiler/check/check.h"
+#include "compiler/diagnostics/render.h"
+#include "compiler/ir/encode.h"
+#include "compiler/lower/lower.h"
+#include "compiler/syntax/parse.h"
+
+namespace curfew::tool {
+
+Result<Compilation> CompileSet(std::span<const std::string> paths, source::Nothing nothing) {
+  Compilation made;
+  CURFEW_TRY(made.sources, source::LoadSources(paths, nothing));
+  if (made.sources.size() == 0) {
+    made.model.emplace();
+    return made;
+  }
+  made.files = syntax::ParseAll(made.sources, made.diagnostics);
+  if (made.diagnostics.has_errors()) return made;
+  model::PolicyModel model = check::Check(made.files, made.sources, made.diagnostics);
+  if (made.diagnostics.has_errors()) return made;
+  Result<ir::DecisionIr> code = lower::Lower(model, made.sources);
+  if (!code) return std::move(code).error();
+  made.module = ir::Encode(*code);
+  made.model = std::move(model);
+  return made;
+}
+
+int PrintDiagnostics(const Compilation& compilation, Console& console) {
+  const auto color =
+      console.colour_diagnostics() ? diagnostics::Color::Always : diagnostics::Color::Never;
+  console.Err(diagnostics::RenderText(compilation.diagnostics, compilation.sources, color));
+  return compilation.diagnostics.has_errors() ? exit_status::InvalidPolicy : exit_status::Fine;
+}
+
+Result<Bytes> CompileModule(std::span<const std::string> paths) {
+  CURFEW_TRY(Compilation made, CompileSet(paths));
+  if (!made.is_valid()) {
+    return Failure(FailureCode::InvalidPolicy,
+                   diagnostics::RenderText(made.diagnostics, made.sources));
+  }
+  return std::move(made.module);
+}
+
+}  // namespace curfew::tool

@@ -1,0 +1,41 @@
+// The whole line of the compiler, once, for everyone: files to a checked model and a module's
+// bytes. An author's mistakes are diagnostics; a file that cannot be read is a Failure.
+#pragma once
+
+#include "compiler/base/console.h"
+#include "compiler/base/text.h"
+#include "compiler/diagnostics/sink.h"
+#include "compiler/model/policy_model.h"
+#include "compiler/source/load.h"
+#include "compiler/syntax/ast.h"
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace curfew::tool {
+
+// What the line made, as far as it came. Errors in the sink end it.
+struct Compilation {
+  source::SourceMap sources;
+  std::vector<syntax::Ast> files;
+  diagnostics::Sink diagnostics;
+  // The last two are there when there are no errors. The module's bytes are as PolicyModule::Load
+  // wants them; a set without a file has none.
+  std::optional<model::PolicyModel> model;
+  Bytes module;
+
+  [[nodiscard]] bool is_valid() const { return model.has_value(); }
+};
+
+Result<Compilation> CompileSet(std::span<const std::string> paths,
+                               source::Nothing nothing = source::Nothing::Refused);
+
+// Diagnostics on standard error, in the console's colour; the exit status that they mean.
+int PrintDiagnostics(const Compilation& compilation, Console& console);
+
+// A module's bytes, for whoever runs by them: InvalidPolicy with the diagnostics as its message.
+Result<Bytes> CompileModule(std::span<const std::string> paths);
+
+}  // namespace curfew::tool

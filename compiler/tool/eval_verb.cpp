@@ -1,0 +1,150 @@
+#include "compiler/base/limits.h"
+#include "compiler/interpret/interpreter.h"
+#include "compiler/module/capability.h"
+#include "compiler/tool/answer.h"
+#include "compiler/tool/compile_set.h"
+#include "compiler/tool/read_input.h"
+#include "compiler/tool/verbs.h"
+#include "compiler/values/quantity.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+namespace curfew::tool {
+namespace {
+
+std::int64_t WallClockMs() {
+  using namespace std::chrono;
+  return duration_cast<milliseconds>(system_clock::now().time_since_epoch()).count();
+}
+
+// What `eval` says where the document is silent: the time, and a host that can do everything.
+void Complete(module::DecodedRequest& decoded, std::int64_t now_ms) {
+  module::Request& request = decoded.request;
+  if (!request.is_known(schema::slot::Now)) request.SetNow(now_ms);
+  if (!request.is_known(schema::slot::HostCapabilities)) {
+    std::vector<module::Value> all;
+    for (const std::string_view word : module::capability::All) {
+      all.push_back(module::Value::OfText(word));
+    }
+    request.Set(schema::slot::HostCapabilities,
+                module::Value::OfItems(decoded.arena.Keep(std::move(all))));
+  }
+}
+
+// The worst of several statuses: could not run, undecided, denied, allowed.
+int Worse(int a, int b) {
+  constexpr std::array kWorstFirst = {exit_status::CouldNotRun, exit_status::Undecided,
+                                      exit_status::No, exit_status::Fine};
+  return *std::find_if(kWorstFirst.begin(), kWorstFirst.end(),
+                       [a, b](int status) { return status == a || status == b; });
+}
+
+class EvalVerb : public Verb {
+ public:
+  [[nodiscard]] std::string_view name() const override { return "eval"; }
+  [[nodiscard]] std::string_view summary() const override {
+    return "answer a request by a policy set, with every reason and the plan";
+  }
+  [[nodiscard]] std::string_view example() const override {
+    return "The request is JSON: \"version\": 1, \"action\", and the attributes of that action, "
+           "their dotted\npaths as nesting; durations, sizes and times are strings. You play the "
+           "runtime as well and may\nstate verified facts (caller, sandbox, now). A document that "
+           "does not fit is denied as a whole:\n`request.invalid`, with each place.\n"
+           "exit status: 0 allowed, 2 denied, 4 the answer depends on a fact that the request does "
+           "not say,\n3 the policy is invalid, 1 could not run; of several requests, the worst\n\n"
+           "example:\n"
+           "  echo '{\"version\": 1, \"action\": \"observe\", \"observe\": {\"what\": \"logs\"},\n"
+           "         \"caller\": {\"id\": \"user:ana\"}, \"sandbox\": {\"class\": \"coding\",\n"
+           "         \"creator\": \"user:ana\"}}' |\n"
+           "    curfew eval policies/ --request - --format json";
+  }
+  void Configure(CLI::App& app) override {
+    app.add_option("POLICY", paths_, "files and folders of the set")->required();
+    app.add_option("--request", request_, "the request: a file, or - for standard input")
+        ->required();
+    app.add_flag("--lines", lines_, "one request a line (JSON Lines), one answer each");
+    app.add_option("--format", format_, "text or json")->check(CLI::IsMember({"text", "json"}));
+    app.add_option("--now", now_, "the time of the decision, where the request says none");
+  }
+  int Run(Console& console) override {
+    const auto run = TryRun(console);
+    if (run) return *run;
+    console.Complain(run.error().message);
+    return curfew::ExitStatusOf(run.error().code);
+  }
+
+ private:
+  Result<int> TryRun(Console& console) {
+    std::int64_t now_ms = WallClockMs();
+    if (!now_.empty()) {
+      const auto parsed = values::ParseTime(now_);
+      if (!parsed) return Failure(FailureCode::Usage, "--now: " + parsed.error().message);
+      now_ms = *parsed;
+    }
+    if (request_ == "-" && std::find(paths_.begin(), paths_.end(), "-") != paths_.end()) {
+      return Failure(FailureCode::Usage,
+                     "policy and request cannot both be read from standard input");
+    }
+    CURFEW_TRY(const Compilation made, CompileSet(paths_));
+    if (const int status = PrintDiagnostics(made, console); status != 0) return status;
+    CURFEW_TRY(auto policy, module::PolicyModule::Load(made.module, 0));
+    const interpret::Interpreter engine(std::move(policy));
+    CURFEW_TRY(const std::string text,
+               ReadInput(request_, lines_ ? limits::SetBytesMax : limits::JsonBytesMax));
+    if (!lines_) return Answer(engine, text, now_ms, console);
+    return AnswerLines(engine, text, now_ms, console);
+  }
+
+  Result<int> Answer(const module::DecisionEngine& engine, std::string_view text,
+                     std::int64_t now_ms, Console& console) const {
+    const Result<JsonValue> document = ParseJson(text);
+    if (!document) return document.error().In(request_ == "-" ? "standard input" : request_);
+    auto decoding = DecodeRequest(*document, engine.module().declared(), module::StatedBy::Author);
+    tool::Answer answer;
+    if (decoding) {
+      Complete(*decoding.decoded, now_ms);
+      answer = AnswerOf(engine, decoding.decoded->request);
+    } else {
+      answer = AnswerOf(engine.module(), decoding.problems);
+    }
+    console.Out(format_ == "json" ? RenderJson(answer)
+                                  : RenderText(answer, console.colour_results()));
+    return ExitStatusOf(answer);
+  }
+
+  Result<int> AnswerLines(const module::DecisionEngine& engine, std::string_view text,
+                          std::int64_t now_ms, Console& console) const {
+    int worst = exit_status::Fine;
+    std::size_t number = 0;
+    std::size_t answered = 0;
+    while (!text.empty() && !console.reader_gone()) {
+      const std::size_t end = std::min(text.find('\n'), text.size());
+      const std::string_view line = text.substr(0, end);
+      text.remove_prefix(std::min(end + 1, text.size()));
+      ++number;
+      if (line.find_first_not_of(" \t\r") == line.npos) continue;
+      ++answered;
+      const Result<int> status = Answer(engine, line, now_ms, console);
+      if (!status) console.Complain(fmt::format("request {}: {}", number, status.error().message));
+      worst = Worse(worst, status ? *status : exit_status::CouldNotRun);
+    }
+    if (answered == 0) return Failure(FailureCode::Usage, request_ + ": no request in it");
+    return worst;
+  }
+
+  std::vector<std::string> paths_;
+  std::string request_;
+  std::string format_ = "text";
+  std::string now_;
+  bool lines_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Verb> MakeEvalVerb() { return std::make_unique<EvalVerb>(); }
+
+}  // namespace curfew::tool

@@ -1,0 +1,15 @@
+#include "compiler/tool/verbs.h"
+
+namespace curfew::tool {
+
+Verbs CompilerVerbs() {
+  Verbs verbs;
+  verbs.push_back(MakeCheckVerb());
+  verbs.push_back(MakeFmtVerb());
+  verbs.push_back(MakeTestVerb());
+  verbs.push_back(MakeEvalVerb());
+  verbs.push_back(MakeVersionVerb());
+  return verbs;
+}
+
+}  // namespace curfew::tool
