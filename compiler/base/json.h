@@ -18,7 +18,7 @@ struct JsonValue {
   enum class Kind : std::uint8_t { Null, Bool, Integer, Number, String, Array, Object };
 
   JsonValue() = default;
-  explicit JsonValue(Kind of_kind) : kind(of_kind) {}
+  explicit JsonValue(Kind of_kind);
 
   Kind kind = Kind::Null;
   bool boolean = false;
@@ -36,6 +36,8 @@ struct JsonMember {
   std::string name;
   JsonValue value;
 };
+
+inline JsonValue::JsonValue(Kind of_kind) : kind(of_kind) {}
 
 // "a string", "an object", …: for messages.
 std::string_view Describe(JsonValue::Kind kind);
