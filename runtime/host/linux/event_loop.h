@@ -1,0 +1,54 @@
+// One thread, one loop: waits until something that it was given is ready or due. A source owns its
+// descriptors; the loop asks it each time what to wait for. Straight-line code says what it waits
+// for (RunUntil), sources only note what came: a source never runs the loop.
+#pragma once
+
+#include "runtime/host/clock.h"
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <vector>
+
+namespace curfew::host {
+
+class EventSource {
+ public:
+  struct Watch {
+    int fd;
+    short events;  // of poll(2)
+  };
+  EventSource() = default;
+  EventSource(const EventSource&) = delete;
+  EventSource& operator=(const EventSource&) = delete;
+  virtual ~EventSource() = default;
+  [[nodiscard]] virtual std::vector<Watch> Watches() const = 0;
+  // One of them is ready; looks at all.
+  virtual void OnReady() = 0;
+  // Monotonic; OnTime is called then at the latest.
+  [[nodiscard]] virtual std::optional<std::int64_t> due_ms() const { return std::nullopt; }
+  virtual void OnTime() {}
+};
+
+class EventLoop {
+ public:
+  explicit EventLoop(const Clock& clock) : clock_(clock) {}
+  EventLoop(const EventLoop&) = delete;
+  EventLoop& operator=(const EventLoop&) = delete;
+
+  // A source is removed before it goes. Not from within one.
+  void Add(EventSource& source) { sources_.push_back(&source); }
+  void Remove(EventSource& source) { std::erase(sources_, &source); }
+
+  // Until `done` holds (asked first, and after each event), or the monotonic time has come. Whether
+  // `done` held.
+  bool RunUntil(const std::function<bool()>& done, std::optional<std::int64_t> until_ms = {});
+
+ private:
+  void Turn(std::optional<std::int64_t> until_ms);
+
+  const Clock& clock_;
+  std::vector<EventSource*> sources_;
+};
+
+}  // namespace curfew::host
