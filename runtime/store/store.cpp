@@ -326,6 +326,10 @@ Outcome Store::SetCloseReason(const Incarnation& incarnation, const std::string&
                 reason);
 }
 
+Outcome Store::SetClass(const Incarnation& incarnation, const std::string& sandbox_class) {
+  return Update(incarnation, "UPDATE sandbox SET class=? WHERE id=?", sandbox_class);
+}
+
 Outcome Store::SetExitStatus(const Incarnation& incarnation, int status) {
   return Update(incarnation, "UPDATE sandbox SET exit_status=? WHERE id=?",
                 static_cast<std::int64_t>(status));

@@ -89,6 +89,8 @@ class Store {
 
   // Denied when MayGo says no (the message names both states).
   Outcome SetState(const Incarnation& incarnation, SandboxState to);
+  // The class that create selected.
+  Outcome SetClass(const Incarnation& incarnation, const std::string& sandbox_class);
   Outcome SetKeeper(const Incarnation& incarnation,
                     const std::optional<host::ProcessIdentity>& keeper);
   Outcome SetMachine(const Incarnation& incarnation,
