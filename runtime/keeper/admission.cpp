@@ -1,0 +1,197 @@
+#include "runtime/keeper/admission.h"
+
+#include "compiler/module/capability.h"
+#include "compiler/values/principal.h"
+#include "runtime/host/linux/peer.h"
+#include "runtime/lifecycle/records.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace curfew::keeper {
+namespace {
+
+constexpr std::size_t ModuleBytesMax = std::size_t{1} << 30;
+constexpr std::uint32_t MachineUidFirst = 1'610'612'736;  // far above people, services and ranges
+constexpr std::uint32_t MachineUidCount = 1u << 20;       // that containers are given
+
+Result<Caller> CallerOf(int control, const std::optional<StatedCaller>& stated) {
+  CURFEW_TRY(const host::Peer peer, host::PeerOf(control));
+  Caller caller{.id = peer.id,
+                .kind = "human",
+                .groups = peer.groups,
+                .is_operator = peer.is_root,
+                .pid = peer.pid};
+  if (!stated) return caller;
+  if (!peer.is_root) {
+    return Failure(
+        FailureCode::PermissionDenied,
+        "only root may ask in the name of another caller; leave `caller` out of the task");
+  }
+  std::vector<std::string> groups = stated->groups;
+  std::sort(groups.begin(), groups.end());
+  groups.erase(std::unique(groups.begin(), groups.end()), groups.end());
+  for (const std::string& principal : groups) {
+    if (!values::ParsePrincipal(principal)) {
+      return Failure(FailureCode::Malformed, "a group of the stated caller is no principal");
+    }
+  }
+  if (!values::ParsePrincipal(stated->id)) {
+    return Failure(FailureCode::Malformed, "the stated caller is no principal");
+  }
+  if (stated->caller_kind != "human" && stated->caller_kind != "service" &&
+      stated->caller_kind != "agent") {
+    return Failure(FailureCode::Malformed, "the stated caller is none of human, service, agent");
+  }
+  return Caller{.id = stated->id,
+                .kind = stated->caller_kind,
+                .groups = std::move(groups),
+                .is_operator = false,
+                .pid = peer.pid};
+}
+
+// The row of the sandbox, as far as it is known before the decision.
+store::Sandbox RowOf(const Admission& admission, World& world) {
+  const module::Manifest& manifest = admission.engine->module().manifest();
+  store::Sandbox row;
+  row.incarnation = admission.message.sandbox;
+  row.owner = admission.questions->owner();
+  row.task_id = admission.questions->task_id();
+  row.creator = admission.caller.id;
+  row.created_ms = world.clock.WallNowMs();
+  row.boot_id = world.clock.BootId();
+  row.policy_digest = ToString(manifest.policy);
+  row.policy_generation = manifest.generation;
+  row.image_digest = admission.questions->image();
+  if (Result<host::ProcessStat> self = world.processes.StatOf(world.processes.Self())) {
+    row.keeper = self->identity;
+  }
+  return row;
+}
+
+Outcome OpenState(World& world, Admission& admission) {
+  host::StateDirectory& state = admission.state;
+  state.root = admission.message.state;
+  CURFEW_TRY_VOID(state.Prepare(world.files));
+  CURFEW_TRY(store::Store opened, store::Store::Open(state.Database()));
+  admission.store = std::make_unique<store::Store>(std::move(opened));
+  CURFEW_TRY(evidence::SigningKey receipts,
+             evidence::SigningKey::LoadOrCreate(world.files, world.entropy, state.ReceiptKey(),
+                                                state.ReceiptPublicKey()));
+  admission.receipt_key = std::make_unique<evidence::SigningKey>(std::move(receipts));
+  CURFEW_TRY(evidence::SigningKey tokens,
+             evidence::SigningKey::LoadOrCreate(world.files, world.entropy, state.TokenKey(),
+                                                state.TokenPublicKey()));
+  admission.token_key = std::make_unique<evidence::SigningKey>(std::move(tokens));
+  return Ok();
+}
+
+Outcome LoadPolicy(World& world, Admission& admission, const OwnedFd& memory) {
+  CURFEW_TRY(host::SealedMemory mapped, host::SealedMemory::Map(memory, ModuleBytesMax));
+  admission.bytes = std::make_unique<host::SealedMemory>(std::move(mapped));
+  CURFEW_TRY(admission.engine,
+             world.load_engine(admission.bytes->bytes(), admission.message.generation));
+  return Ok();
+}
+
+}  // namespace
+
+Outcome RecordedDecisions::Record(const gate::Answer& answer, const module::Request* request) {
+  Json facts = request != nullptr ? FactsOf(*request, policy_) : Json(nullptr);
+  const bool is_create = answer.action == schema::Action::Create;
+  return books_.Append(
+      evidence::RecordKind::Decision, lifecycle::Decided(answer, std::move(facts)),
+      is_create ? evidence::Durability::SurvivesPower : evidence::Durability::SurvivesProcess);
+}
+
+Result<std::unique_ptr<Admission>> Admit(World& world, int control, CreateMessage message,
+                                         std::vector<OwnedFd> descriptors) {
+  if (descriptors.size() != 2) {
+    return Failure(FailureCode::Malformed, "the first packet brings a module and a folder");
+  }
+  auto held = std::make_unique<Admission>();
+  Admission& admission = *held;
+  admission.message = std::move(message);
+  CURFEW_TRY_VOID(LoadPolicy(world, admission, descriptors[0]));
+  CURFEW_TRY_VOID(OpenState(world, admission));
+  CURFEW_TRY(admission.caller, CallerOf(control, admission.message.caller));
+  admission.capabilities = machine::Probe();
+  admission.questions =
+      std::make_unique<Questions>(admission.engine->module(), world.clock, admission.caller,
+                                  CapabilityWords(admission.capabilities));
+  if (Outcome stated = admission.questions->StateCreate(admission.message.request); !stated) {
+    admission.invalid = stated.error().message;
+  }
+  CURFEW_TRY_VOID(admission.store->Create(RowOf(admission, world)));
+  world.checkpoint("entered");
+  const host::StateDirectory& state = admission.state;
+  CURFEW_TRY(lifecycle::Books books,
+             lifecycle::Books::Open({.files = world.files,
+                                     .processes = world.processes,
+                                     .clock = world.clock,
+                                     .state = state,
+                                     .store = *admission.store,
+                                     .key = *admission.receipt_key,
+                                     .search =
+                                         [&world](const evidence::ResidueQuery& query) {
+                                           return evidence::SearchResidue(world.files, world.clock,
+                                                                          query);
+                                         },
+                                     .checkpoint = world.checkpoint},
+                                    admission.message.sandbox));
+  admission.books = std::make_unique<lifecycle::Books>(std::move(books));
+  admission.decisions =
+      std::make_unique<RecordedDecisions>(*admission.books, admission.engine->module());
+  admission.gate = std::make_unique<gate::Gate>(*admission.engine, *admission.decisions);
+  admission.exports.emplace(std::move(descriptors[1]));
+  return held;
+}
+
+gate::Decision<schema::Action::Create> AskToCreate(Admission& admission) {
+  gate::Decision<schema::Action::Create> decision;
+  if (admission.invalid) {
+    decision.answer = admission.gate->Refuse(schema::Action::Create, *admission.invalid);
+    return decision;
+  }
+  std::int64_t running = 0;
+  const Result<std::vector<store::Sandbox>> open = admission.store->List(true);
+  if (!open) {
+    decision.answer =
+        admission.gate->Refuse(schema::Action::Create, "/create/running: " + open.error().message);
+    return decision;
+  }
+  for (const store::Sandbox& sandbox : *open) {
+    if (sandbox.owner == admission.questions->owner()) ++running;
+  }
+  return admission.gate->Decide<schema::Action::Create>(admission.questions->Create(running));
+}
+
+Result<std::uint32_t> ChooseMachineUid(store::Store& store, const Incarnation& sandbox) {
+  const std::optional<Bytes> random = FromHex(sandbox.nonce.substr(0, 8));
+  std::uint32_t place = 0;
+  for (const std::uint8_t byte : random.value_or(Bytes())) place = place << 8 | byte;
+  std::optional<std::uint32_t> chosen;
+  const Outcome written = store.Together([&]() -> Outcome {
+    CURFEW_TRY(const std::vector<store::Sandbox> open, store.List(true));
+    for (std::uint32_t i = 0; i < MachineUidCount && !chosen; ++i) {
+      const std::uint32_t uid = MachineUidFirst + (place + i) % MachineUidCount;
+      const bool taken = std::any_of(open.begin(), open.end(),
+                                     [uid](const auto& other) { return other.machine_uid == uid; });
+      if (!taken) chosen = uid;
+    }
+    if (!chosen) return Failure(FailureCode::Busy, "every uid for machines is taken");
+    return store.SetMachine(sandbox, std::nullopt, chosen);
+  });
+  if (!written) return written.error();
+  return *chosen;
+}
+
+std::set<std::string, std::less<>> CapabilityWords(const machine::Capabilities& capabilities) {
+  std::set<std::string, std::less<>> words;
+  if (capabilities.CanKvm()) words.emplace(module::capability::Kvm);
+  if (capabilities.CanEmulate()) words.emplace(module::capability::Emulation);
+  return words;
+}
+
+}  // namespace curfew::keeper

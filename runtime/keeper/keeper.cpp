@@ -1,0 +1,315 @@
+#include "runtime/keeper/keeper.h"
+
+#include "runtime/host/linux/signal_source.h"
+#include "runtime/keeper/admission.h"
+#include "runtime/keeper/service.h"
+#include "runtime/lifecycle/records.h"
+#include "runtime/plan/plan.h"
+
+#include <csignal>
+
+namespace curfew::keeper {
+
+using evidence::RecordKind;
+using store::SandboxState;
+
+namespace {
+
+constexpr std::int64_t FirstPacketMs = 60'000;
+constexpr std::int64_t LastPacketsMs = 10'000;
+
+// One keeper at work. Its steps are the runtime's line, in order; each is a function.
+class Keeping {
+ public:
+  Keeping(World& world, OwnedFd socket)
+      : world_(world), loop_(world.clock), control_(std::move(socket)) {}
+
+  int Run() {
+    control_.on_packet = [this](Packet packet, std::vector<OwnedFd> fds) {
+      OnPacket(std::move(packet), std::move(fds));
+    };
+    control_.on_gone = [this] {
+      if (service_ != nullptr) service_->Look();
+    };
+    loop_.Add(control_);
+    Result<std::unique_ptr<host::SignalSource>> signals =
+        host::SignalSource::Open({SIGTERM, SIGINT, SIGHUP}, [this](int) { OnTermination(); });
+    if (!signals) return Refuse(signals.error());
+    loop_.Add(**signals);
+    const int status = Line();
+    loop_.RunUntil([this] { return control_.is_idle() || control_.is_gone(); },
+                   world_.clock.MonotonicNowMs() + LastPacketsMs);
+    loop_.Remove(**signals);
+    return status;
+  }
+
+ private:
+  int Line() {
+    const bool came = loop_.RunUntil([this] { return first_ || control_.is_gone(); },
+                                     world_.clock.MonotonicNowMs() + FirstPacketMs);
+    if (!came || !first_) return 1;
+    Result<std::unique_ptr<Admission>> admitted =
+        Admit(world_, control_.fd(), *std::move(first_), std::move(descriptors_));
+    if (!admitted) return Refuse(admitted.error());
+    admission_ = *std::move(admitted);
+
+    gate::Decision<schema::Action::Create> decision = AskToCreate(*admission_);
+    Tell(decision.answer);
+    if (!decision.permit) return Close("denied");
+
+    Result<plan::Plan> plan = Draft(*decision.permit);
+    if (!plan) {
+      TellFailure(plan.error());
+      return Close("denied");
+    }
+    plan_ = *std::move(plan);
+    Outcome created = Create(*std::move(decision.permit));
+    if (!created) {
+      TellFailure(created.error());
+      return Close(ReasonFor(created.error()));
+    }
+    const EndOfService end = Serve();
+    if (end.status) {
+      static_cast<void>(admission_->store->SetExitStatus(plan_.sandbox, *end.status));
+    }
+    return Close(end.reason);
+  }
+
+  Result<plan::Plan> Draft(const gate::Permit<schema::Action::Create>& permit) {
+    const module::PolicyModule& policy = admission_->engine->module();
+    return plan::Draft(permit, policy.plan(permit.answer().class_index),
+                       {.sandbox = admission_->message.sandbox,
+                        .wall_ms = world_.clock.WallNowMs(),
+                        .monotonic_ms = world_.clock.MonotonicNowMs(),
+                        .capabilities = CapabilityWords(admission_->capabilities)});
+  }
+
+  Outcome Create(gate::Permit<schema::Action::Create> permit) {
+    began_ms_ = world_.clock.MonotonicNowMs();
+    lifetime_ = std::make_unique<lifecycle::LifetimeWatch>(world_.clock, plan_.lifetime);
+    store::Store& store = *admission_->store;
+    CURFEW_TRY_VOID(Enter(store));
+    CURFEW_TRY(const std::uint32_t uid, ChooseMachineUid(store, plan_.sandbox));
+    driver_ = std::make_unique<SandboxDriver>(SettingOf(uid));
+    driver_->SetGrace(plan_.lifetime.grace_ms);
+    executor_ = std::make_unique<execute::Executor>(
+        *driver_, *admission_->books, world_.checkpoint,
+        execute::Executor::Progress{
+            .on_begin = [this](const plan::Step& step) { TellStep(step, false); },
+            .on_done = [this](const plan::Step& step) { TellStep(step, true); },
+            .may_go_on = [this]() -> Outcome {
+              if (!IsInterrupted()) return Ok();
+              return Failure(FailureCode::Interrupted,
+                             "the end was asked for while the sandbox was created");
+            }});
+    return executor_->Create(std::move(permit), plan_);
+  }
+
+  Outcome Enter(store::Store& store) {
+    return store.Together([&]() -> Outcome {
+      CURFEW_TRY_VOID(store.SetClass(plan_.sandbox, plan_.class_name));
+      return store.SetState(plan_.sandbox, SandboxState::Admitted);
+    });
+  }
+
+  SandboxSetting SettingOf(std::uint32_t uid) {
+    return {.sandbox = plan_.sandbox,
+            .task_id = admission_->questions->task_id(),
+            .owner = admission_->questions->owner(),
+            .class_name = plan_.class_name,
+            .image_directory = admission_->message.image_directory,
+            .machine_uid = uid,
+            .capabilities = admission_->capabilities,
+            .loop = loop_,
+            .clock = world_.clock,
+            .entropy = world_.entropy,
+            .state = admission_->state,
+            .store = *admission_->store,
+            .token_key = *admission_->token_key,
+            .is_interrupted = [this] { return IsInterrupted(); },
+            .is_hurried = [this] { return hurried_; },
+            .on_processes = [this](const guest::Processes& all) { RecordProcesses(all); }};
+  }
+
+  EndOfService Serve() {
+    lifecycle::Books& books = *admission_->books;
+    const bool kvm = plan_.isolation == plan::Isolation::Kvm;
+    Outcome running = books.Append(
+        RecordKind::Step,
+        lifecycle::StepReady(kvm ? evidence::Isolation::Kvm : evidence::Isolation::Emulated));
+    if (running) running = admission_->store->SetState(plan_.sandbox, SandboxState::Running);
+    if (!running) {
+      TellFailure(running.error());
+      return {.reason = "no record", .status = std::nullopt};
+    }
+    lifetime_->Touch();
+    Desk desk{.gate = *admission_->gate,
+              .questions = *admission_->questions,
+              .books = books,
+              .control = control_,
+              .driver = *driver_,
+              .lifetime = *lifetime_,
+              .clock = world_.clock,
+              .plan = plan_,
+              .creator = admission_->caller.id,
+              .checkpoint = world_.checkpoint};
+    Service service(desk, std::move(*admission_->exports));
+    control_.Tell(0, ReadyMessage{.isolation = std::string(plan::NameOf(plan_.isolation)),
+                                  .deadline_ms = plan_.deadline_wall_ms,
+                                  .boot_ms = world_.clock.MonotonicNowMs() - began_ms_});
+    world_.checkpoint("running");
+    service_ = &service;
+    loop_.Add(service);
+    loop_.RunUntil([&] {
+      service.Look();
+      return service.end().has_value();
+    });
+    loop_.Remove(service);
+    service_ = nullptr;
+    EndOfService end = *service.end();
+    // The session speaks to commands and exports of this service: it ends before them.
+    BeginClosing(end.reason);
+    executor_->End();
+    return end;
+  }
+
+  void BeginClosing(const std::string& reason) {
+    if (std::exchange(closing_, true)) return;
+    if (driver_) driver_->RevokeToken();
+    admission_->books->BeginClosing(reason);
+  }
+
+  int Close(const std::string& reason) {
+    BeginClosing(reason);
+    if (executor_) executor_->End();
+    std::vector<host::ProcessIdentity> excused;
+    if (Result<host::ProcessStat> client = world_.processes.StatOf(admission_->caller.pid)) {
+      excused.push_back(client->identity);
+    }
+    Result<evidence::Receipt> receipt = admission_->books->Close({}, excused);
+    if (!receipt) {
+      control_.Tell(0, ClosedMessage{.cleanness = std::string(NameOf(evidence::Cleanness::Unknown)),
+                                     .failure = receipt.error().message});
+      return 1;
+    }
+    control_.Tell(
+        0, ClosedMessage{.cleanness = std::string(NameOf(receipt->verdict())), .failure = {}});
+    return 0;
+  }
+
+  void RecordProcesses(const guest::Processes& all) {
+    for (const guest::Process& process : all.processes) {
+      evidence::EndedProcess ended{.pid = process.pid, .argv = {}, .how = HowOf(process.end)};
+      std::string_view rest = process.argv;
+      while (!rest.empty()) {
+        const std::size_t nul = rest.find('\0');
+        ended.argv.emplace_back(rest.substr(0, nul));
+        rest.remove_prefix(nul == std::string_view::npos ? rest.size() : nul + 1);
+      }
+      static_cast<void>(
+          admission_->books->Append(RecordKind::Process, lifecycle::ProcessEnded(ended)));
+    }
+  }
+
+  static std::string HowOf(guest::ProcessEnd end) {
+    switch (end) {
+      case guest::ProcessEnd::Ended:
+        return "terminated";
+      case guest::ProcessEnd::Killed:
+        return "killed";
+      case guest::ProcessEnd::Running:
+      case guest::ProcessEnd::Survived:
+        return "with the machine";
+    }
+    return "with the machine";
+  }
+
+  [[nodiscard]] bool IsInterrupted() const {
+    return interrupted_ ||
+           (lifetime_ && lifetime_->Read().state != module::LifetimeState::Authority);
+  }
+
+  [[nodiscard]] std::string ReasonFor(const Failure& failure) const {
+    if (failure.code == FailureCode::Denied) return "denied";
+    if (failure.code != FailureCode::Interrupted) return "failed";
+    return interrupted_ ? "interrupted" : std::string(NameOf(EndingWhy::Deadline));
+  }
+
+  void OnPacket(Packet packet, std::vector<OwnedFd> fds) {
+    if (service_ != nullptr) {
+      if (!service_->OnPacket(packet)) control_.Drop();
+      NoteHurry(packet);
+      return;
+    }
+    if (packet.kind == Kind::Create && !first_ && !admission_) {
+      Result<CreateMessage> message = DecodeMessage<CreateMessage>(packet);
+      if (!message) return control_.Drop();
+      first_ = *std::move(message);
+      descriptors_ = std::move(fds);
+      return;
+    }
+    // While it is created or ends: only the end can be asked for.
+    if (packet.kind == Kind::Close) interrupted_ = true;
+    NoteHurry(packet);
+  }
+
+  void NoteHurry(const Packet& packet) {
+    if (packet.kind != Kind::Close) return;
+    const Result<CloseMessage> message = DecodeMessage<CloseMessage>(packet);
+    hurried_ = hurried_ || (message && message->hurry);
+  }
+
+  void OnTermination() {
+    interrupted_ = true;
+    if (service_ != nullptr) service_->OnTermination();
+  }
+
+  void Tell(const gate::Answer& answer) {
+    control_.Tell(0, DecidedMessage{.action = std::string(schema::WordOf(answer.action)),
+                                    .allowed = answer.allowed,
+                                    .subject = admission_->questions->image(),
+                                    .class_name = answer.class_name,
+                                    .reasons = answer.reasons});
+  }
+
+  void TellStep(const plan::Step& step, bool done) {
+    control_.Tell(0, StepMessage{.name = std::string(plan::NameOf(step)),
+                                 .detail = plan::Describe(step),
+                                 .done = done});
+  }
+
+  void TellFailure(const Failure& failure) {
+    control_.Tell(
+        0, FailedMessage{.code = std::string(NameOf(failure.code)), .message = failure.message});
+    if (admission_ && admission_->books) {
+      static_cast<void>(admission_->books->Append(RecordKind::Note, {{"note", failure.message}}));
+    }
+  }
+
+  int Refuse(const Failure& failure) {
+    TellFailure(failure);
+    return 1;
+  }
+
+  World& world_;
+  host::EventLoop loop_;
+  Control control_;
+  std::optional<CreateMessage> first_;
+  std::vector<OwnedFd> descriptors_;
+  std::unique_ptr<Admission> admission_;
+  plan::Plan plan_;
+  std::int64_t began_ms_ = 0;
+  std::unique_ptr<lifecycle::LifetimeWatch> lifetime_;
+  std::unique_ptr<SandboxDriver> driver_;
+  std::unique_ptr<execute::Executor> executor_;
+  Service* service_ = nullptr;
+  bool interrupted_ = false;
+  bool hurried_ = false;
+  bool closing_ = false;
+};
+
+}  // namespace
+
+int Keep(World& world, OwnedFd control) { return Keeping(world, std::move(control)).Run(); }
+
+}  // namespace curfew::keeper

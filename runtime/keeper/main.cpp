@@ -1,0 +1,58 @@
+// curfew-keeper: one sandbox, from its request to its receipt. Started by `curfew`, never by hand:
+// its control socket is descriptor 3.
+#include "compiler/interpret/interpreter.h"
+#include "runtime/host/linux/linux_host.h"
+#include "runtime/keeper/keeper.h"
+#include "runtime/keeper/kill_point.h"
+
+#include <csignal>
+#include <cstdio>
+#include <exception>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+
+namespace {
+
+constexpr int ControlFd = 3;
+
+bool IsSocket(int fd) {
+  int type = 0;
+  socklen_t size = sizeof type;
+  return getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) == 0 && type == SOCK_SEQPACKET;
+}
+
+curfew::Result<std::unique_ptr<curfew::module::DecisionEngine>> LoadEngine(
+    curfew::ByteView bytes, std::uint64_t generation) {
+  CURFEW_TRY(curfew::module::PolicyModule policy,
+             curfew::module::PolicyModule::Load(bytes, generation));
+  return std::unique_ptr<curfew::module::DecisionEngine>(
+      std::make_unique<curfew::interpret::Interpreter>(std::move(policy)));
+}
+
+}  // namespace
+
+int main() {
+  if (!IsSocket(ControlFd)) {
+    std::fputs("curfew-keeper is started by `curfew run`, not by hand\n", stderr);
+    return 1;
+  }
+  // Disk keys and tokens are in this memory: it is never written to a disk.
+  const rlimit none{.rlim_cur = 0, .rlim_max = 0};
+  setrlimit(RLIMIT_CORE, &none);
+  prctl(PR_SET_DUMPABLE, 0);
+  std::signal(SIGPIPE, SIG_IGN);
+  try {
+    curfew::host::LinuxHost host;
+    curfew::keeper::World world{.files = *host.files,
+                                .processes = *host.processes,
+                                .clock = *host.clock,
+                                .entropy = *host.entropy,
+                                .load_engine = LoadEngine,
+                                .checkpoint = curfew::keeper::KillPoint()};
+    return curfew::keeper::Keep(world, curfew::OwnedFd(ControlFd));
+  } catch (const std::exception& failure) {
+    std::fprintf(stderr, "curfew-keeper: %s\n", failure.what());
+    return 1;
+  }
+}

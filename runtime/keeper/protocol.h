@@ -1,0 +1,234 @@
+// What a keeper and the command that started it say to each other: one packet a message of a
+// MessageSocket. A packet is a kind, an id (of a command or an export; 0 otherwise) and a payload:
+// canonical JSON for all but Input and Output, which are bytes. Strict at both ends: what cannot be
+// read ends the connection.
+//
+// Order: the first packet is Create. The keeper tells every Step, and answers with Decided; then
+// Ready, or Failed and Closed. From Ready on the other side asks for what it likes, several things
+// at a time; Ending says that authority is over (exports may still finish); Closed is the last.
+#pragma once
+
+#include "compiler/base/incarnation.h"
+#include "compiler/base/result.h"
+#include "compiler/base/text.h"
+#include "runtime/evidence/canonical_json.h"
+#include "runtime/gate/permit.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace curfew::keeper {
+
+using evidence::Json;
+
+inline constexpr int ProtocolVersion = 1;
+inline constexpr std::size_t OutputChunkBytes = 32 * 1024;
+inline constexpr std::size_t InputChunkBytes = 32 * 1024;
+
+enum class Kind : std::uint8_t {
+// To the keeper.
+#define CURFEW_VERB(name, number, action) name = number,
+#define CURFEW_UNJUDGED(name, number, reason) name = number,
+#include "runtime/keeper/verbs.def"
+  // From the keeper.
+  Step = 64,
+  Decided = 65,
+  Ready = 66,
+  Started = 67,
+  Output = 68,
+  InputRoom = 69,
+  Exited = 70,
+  Exported = 71,
+  ExportEnd = 72,
+  Ending = 73,
+  Closed = 74,
+  Failed = 75,
+};
+
+struct Packet {
+  Kind kind = Kind::Close;
+  std::uint32_t id = 0;
+  Bytes payload;
+};
+Bytes EncodePacket(Kind kind, std::uint32_t id, ByteView payload);
+Result<Packet> DecodePacket(ByteView bytes);
+
+// --- to the keeper -------------------------------------------------------------------------------
+
+// Whom the request is for, where root says so; else the caller is the peer of the socket.
+struct StatedCaller {
+  std::string id;
+  std::string caller_kind;  // human, service, agent
+  std::vector<std::string> groups;
+};
+
+// With two descriptors: the sealed module, and the folder for exports.
+struct CreateMessage {
+  static constexpr Kind kind = Kind::Create;
+  int version = ProtocolVersion;
+  Incarnation sandbox;
+  std::string state;            // the state directory
+  std::string image_directory;  // holds the image that the request names by digest
+  std::uint64_t generation = 1;
+  Json request;  // as compiler/module/request_json.h reads it from a caller
+  std::optional<StatedCaller> caller;
+  Json ToJson() const;
+  static Result<CreateMessage> FromJson(const Json& json);
+};
+
+struct ExecMessage {
+  static constexpr Kind kind = Kind::Exec;
+  std::vector<std::string> argv;
+  std::vector<std::string> env;
+  std::string cwd = "/work";
+  std::string user = "agent";
+  std::uint64_t timeout_ms = 0;  // 0: none but the sandbox's own end
+  bool background = false;
+  bool input = false;
+  Json ToJson() const;
+  static Result<ExecMessage> FromJson(const Json& json);
+};
+
+struct SignalMessage {
+  static constexpr Kind kind = Kind::Signal;
+  int number = 0;
+  Json ToJson() const;
+  static Result<SignalMessage> FromJson(const Json& json);
+};
+
+struct ExportMessage {
+  static constexpr Kind kind = Kind::Export;
+  std::vector<std::string> patterns;
+  Json ToJson() const;
+  static Result<ExportMessage> FromJson(const Json& json);
+};
+
+struct CloseMessage {
+  static constexpr Kind kind = Kind::Close;
+  std::string reason;  // "done", "interrupted", …
+  std::optional<int> status;
+  bool hurry = false;  // no grace for what still runs
+  Json ToJson() const;
+  static Result<CloseMessage> FromJson(const Json& json);
+};
+
+// --- from the keeper -----------------------------------------------------------------------------
+
+struct StepMessage {
+  static constexpr Kind kind = Kind::Step;
+  std::string name;
+  std::string detail;
+  bool done = false;
+  Json ToJson() const;
+  static Result<StepMessage> FromJson(const Json& json);
+};
+
+// The gate's answer. For an export: to the file `subject`.
+struct DecidedMessage {
+  static constexpr Kind kind = Kind::Decided;
+  std::string action;
+  bool allowed = false;
+  std::string subject;
+  std::string class_name;
+  std::vector<gate::Reason> reasons;
+  Json ToJson() const;
+  static Result<DecidedMessage> FromJson(const Json& json);
+};
+
+struct ReadyMessage {
+  static constexpr Kind kind = Kind::Ready;
+  std::string isolation;
+  std::int64_t deadline_ms = 0;  // wall
+  std::int64_t boot_ms = 0;
+  Json ToJson() const;
+  static Result<ReadyMessage> FromJson(const Json& json);
+};
+
+struct StartedMessage {
+  static constexpr Kind kind = Kind::Started;
+  std::string program;
+  Json ToJson() const;
+  static Result<StartedMessage> FromJson(const Json& json);
+};
+
+struct InputRoomMessage {
+  static constexpr Kind kind = Kind::InputRoom;
+  std::uint64_t bytes = 0;  // more than before
+  Json ToJson() const;
+  static Result<InputRoomMessage> FromJson(const Json& json);
+};
+
+struct ExitedMessage {
+  static constexpr Kind kind = Kind::Exited;
+  std::optional<int> status;
+  std::optional<int> signal;
+  bool timed_out = false;
+  std::string failure;  // it did not run, or nobody knows how it ended
+  Json ToJson() const;
+  static Result<ExitedMessage> FromJson(const Json& json);
+};
+
+struct ExportedMessage {
+  static constexpr Kind kind = Kind::Exported;
+  std::string path;  // inside
+  std::string name;  // in the folder
+  std::uint64_t bytes = 0;
+  std::string digest;   // empty when it failed
+  std::string failure;  // of the transfer; a denial is Decided
+  Json ToJson() const;
+  static Result<ExportedMessage> FromJson(const Json& json);
+};
+
+struct ExportEndMessage {
+  static constexpr Kind kind = Kind::ExportEnd;
+  std::uint64_t files = 0;
+  std::string failure;  // the listing failed or is not whole
+  Json ToJson() const;
+  static Result<ExportEndMessage> FromJson(const Json& json);
+};
+
+enum class EndingWhy { Deadline, Idle, MachineLost, Terminated };
+std::string_view NameOf(EndingWhy why);
+struct EndingMessage {
+  static constexpr Kind kind = Kind::Ending;
+  EndingWhy why = EndingWhy::Deadline;
+  std::string detail;
+  Json ToJson() const;
+  static Result<EndingMessage> FromJson(const Json& json);
+};
+
+struct ClosedMessage {
+  static constexpr Kind kind = Kind::Closed;
+  std::string cleanness;
+  std::string failure;  // the books could not be closed; a sweep will
+  Json ToJson() const;
+  static Result<ClosedMessage> FromJson(const Json& json);
+};
+
+struct FailedMessage {
+  static constexpr Kind kind = Kind::Failed;
+  std::string code;
+  std::string message;
+  Json ToJson() const;
+  static Result<FailedMessage> FromJson(const Json& json);
+};
+
+template <typename M>
+Result<Bytes> EncodeMessage(std::uint32_t id, const M& message) {
+  CURFEW_TRY(const std::string text, evidence::Canonical(message.ToJson()));
+  return EncodePacket(M::kind, id, AsBytes(text));
+}
+
+template <typename M>
+Result<M> DecodeMessage(const Packet& packet) {
+  if (packet.kind != M::kind) {
+    return Failure(FailureCode::Malformed, "a packet of another kind than was expected");
+  }
+  CURFEW_TRY(const Json json, evidence::ParseStrict(AsText(packet.payload)));
+  return M::FromJson(json);
+}
+
+}  // namespace curfew::keeper

@@ -1,0 +1,186 @@
+#include "runtime/keeper/questions.h"
+
+#include "compiler/base/json.h"
+#include "compiler/values/path.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace curfew::keeper {
+
+using module::DecodedRequest;
+using module::Value;
+using schema::Action;
+using schema::Enum;
+namespace slot = schema::slot;
+
+namespace {
+
+// The ordinal of a word; the schema's own words only.
+std::int64_t OrdinalOf(Enum which, std::string_view word) {
+  const auto values = schema::InfoOf(which).values;
+  const auto found = std::find(values.begin(), values.end(), word);
+  CURFEW_CHECK(found != values.end(), "the runtime states only words of the schema");
+  return found - values.begin();
+}
+
+template <typename Texts>
+void SetTexts(DecodedRequest& asked, schema::Slot at, const Texts& texts) {
+  std::vector<Value> items;
+  for (const auto& text : texts)
+    items.push_back(Value::OfText(asked.arena.Keep(std::string(text))));
+  asked.request.Set(at, Value::OfItems(asked.arena.Keep(std::move(items))));
+}
+
+void SetKept(DecodedRequest& asked, schema::Slot at, std::string text) {
+  asked.request.SetText(at, asked.arena.Keep(std::move(text)));
+}
+
+Failure Invalid(std::string_view where, std::string_view why) {
+  return Failure(FailureCode::Malformed, fmt::format("{}: {}", where, why));
+}
+
+Result<std::string> CanonicalPath(std::string_view where, std::string_view text) {
+  values::Parsed<std::string> path = values::ParseFilePath(text);
+  if (!path) return Invalid(where, path.error().message);
+  return *std::move(path);
+}
+
+}  // namespace
+
+Questions::Questions(const module::PolicyModule& policy, const host::Clock& clock, Caller caller,
+                     std::set<std::string, std::less<>> capabilities)
+    : policy_(policy),
+      clock_(clock),
+      caller_(std::move(caller)),
+      capabilities_(std::move(capabilities)) {}
+
+Outcome Questions::StateCreate(const evidence::Json& document) {
+  CURFEW_TRY(const std::string text, evidence::Canonical(document));
+  CURFEW_TRY(const JsonValue json, ParseJson(text));
+  module::RequestDecoding decoding =
+      module::DecodeRequest(json, policy_.declared(), module::StatedBy::Caller);
+  if (!decoding) {
+    std::string why;
+    for (const module::RequestProblem& problem : decoding.problems) {
+      why += fmt::format("{}{}: {}", why.empty() ? "" : "; ", problem.pointer, problem.message);
+    }
+    return Failure(FailureCode::Malformed, why);
+  }
+  if (decoding.decoded->request.action() != Action::Create) {
+    return Invalid("/action", "the first question of a sandbox is `create`");
+  }
+  create_ = *std::move(decoding.decoded);
+  return Ok();
+}
+
+const module::Request& Questions::Create(std::int64_t running) {
+  SetEveryFact(*create_);
+  create_->request.SetInteger(slot::CreateRunning, running);
+  return create_->request;
+}
+
+std::string Questions::SealedText(schema::Slot at) const {
+  if (!create_ || !create_->request.is_present(at)) return {};
+  return std::string(create_->request.value(at).text());
+}
+
+std::string Questions::image() const {
+  if (!create_ || !create_->request.is_present(slot::CreateImage)) return {};
+  const Value& value = create_->request.value(slot::CreateImage);
+  return "sha256:" + Hex(AsBytes({value.data, sizeof(Digest::bytes)}));
+}
+
+void Questions::SetEveryFact(DecodedRequest& asked) const {
+  module::Request& request = asked.request;
+  request.SetNow(clock_.WallNowMs());
+  SetKept(asked, slot::CallerId, caller_.id);
+  request.SetInteger(slot::CallerKind, OrdinalOf(Enum::CallerKind, caller_.kind));
+  SetTexts(asked, slot::CallerGroups, caller_.groups);
+  request.SetInteger(slot::CallerOperator, caller_.is_operator ? 1 : 0);
+  SetTexts(asked, slot::HostCapabilities, capabilities_);
+  // Nothing verifies what a set declares of callers yet: it is not there, or nobody knows it.
+  for (std::size_t n = 0; n < policy_.declared().size(); ++n) {
+    if (!policy_.declared()[n].path.starts_with("caller.")) continue;
+    if (policy_.declared()[n].optional) {
+      request.SetAbsent(schema::DeclaredSlot(request.action(), n));
+    }
+  }
+}
+
+DecodedRequest Questions::About(Action action, const SandboxFacts& sandbox) const {
+  CURFEW_CHECK(create_.has_value(), "a sandbox begins with its create");
+  DecodedRequest asked{.request = module::Request(action), .arena = {}};
+  module::Request& request = asked.request;
+  SetEveryFact(asked);
+  const auto seal = [&](schema::Slot from, schema::Slot to) {
+    if (!create_->request.is_known(from)) return;
+    if (create_->request.is_present(from)) {
+      request.Set(to, create_->request.value(from));
+    } else {
+      request.SetAbsent(to);
+    }
+  };
+  for (const schema::Slot at :
+       {slot::TaskId, slot::TaskOwner, slot::TaskTeam, slot::TaskKind, slot::TaskTrigger}) {
+    seal(at, at);
+  }
+  for (std::size_t n = 0; n < policy_.declared().size(); ++n) {
+    if (!policy_.declared()[n].path.starts_with("task.")) continue;
+    seal(schema::DeclaredSlot(Action::Create, n), schema::DeclaredSlot(action, n));
+  }
+  SetKept(asked, slot::SandboxId, sandbox.id);
+  SetKept(asked, slot::SandboxClass, sandbox.class_name);
+  request.SetInteger(slot::SandboxAge, sandbox.age_ms);
+  request.SetInteger(slot::SandboxIdle, sandbox.idle_ms);
+  request.SetInteger(slot::SandboxTtlLeft, sandbox.ttl_left_ms);
+  SetKept(asked, slot::SandboxImage, std::string(AsText(sandbox.image.bytes)));
+  request.SetInteger(slot::SandboxIsolation,
+                     OrdinalOf(Enum::RunningIsolation, sandbox.kvm ? "kvm" : "emulated"));
+  SetKept(asked, slot::SandboxCreator, sandbox.creator);
+  request.SetInteger(slot::TokenValid, sandbox.token_valid ? 1 : 0);
+  request.SetInteger(slot::TokenExpiresIn, sandbox.token_expires_in_ms);
+  return asked;
+}
+
+Result<DecodedRequest> Questions::AskExec(const Exec& exec, const SandboxFacts& sandbox) {
+  DecodedRequest asked = About(Action::Exec, sandbox);
+  CURFEW_TRY(std::string program, CanonicalPath("/exec/program", exec.program));
+  CURFEW_TRY(std::string cwd, CanonicalPath("/exec/cwd", exec.cwd));
+  if (exec.arguments.size() > limits::SetElementsMax) {
+    return Invalid("/exec/args", fmt::format("more than {} arguments", limits::SetElementsMax));
+  }
+  for (const std::string& argument : exec.arguments) {
+    if (argument.size() > limits::RequestStringBytesMax) {
+      return Invalid("/exec/args", "an argument is too long");
+    }
+  }
+  SetKept(asked, slot::ExecProgram, std::move(program));
+  SetTexts(asked, slot::ExecArgs, exec.arguments);
+  SetKept(asked, slot::ExecUser, exec.user);
+  SetKept(asked, slot::ExecCwd, std::move(cwd));
+  asked.request.SetInteger(slot::ExecTerminal, 0);
+  asked.request.SetInteger(slot::ExecBackground, exec.background ? 1 : 0);
+  return asked;
+}
+
+Result<DecodedRequest> Questions::AskExport(const guest::File& file, std::uint64_t total,
+                                            const SandboxFacts& sandbox) {
+  DecodedRequest asked = About(Action::Export, sandbox);
+  CURFEW_TRY(std::string path, CanonicalPath("/export/path", file.path));
+  if (file.type == guest::FileKind::Other) {
+    return Invalid("/export/kind", "neither a file nor a folder nor a link");
+  }
+  constexpr std::uint64_t most = INT64_MAX;
+  if (file.bytes > most || total > most) return Invalid("/export/size", "too large");
+  SetKept(asked, slot::ExportPath, std::move(path));
+  asked.request.SetInteger(slot::ExportSize, static_cast<std::int64_t>(file.bytes));
+  asked.request.SetInteger(slot::ExportTotal, static_cast<std::int64_t>(total));
+  asked.request.SetInteger(
+      slot::ExportKind,
+      OrdinalOf(Enum::FileKind, file.type == guest::FileKind::Link ? "link" : "file"));
+  return asked;
+}
+
+}  // namespace curfew::keeper
