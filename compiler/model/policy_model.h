@@ -144,7 +144,7 @@ struct EgressTarget {
   std::optional<values::Place> place;    // without: every name and every address
   std::vector<PortRange> ports;          // empty: every port
   std::optional<values::PathGlob> path;  // without: every path
-  friend bool operator==(const EgressTarget&, const EgressTarget&) = default;
+  friend auto operator<=>(const EgressTarget&, const EgressTarget&) = default;
 };
 
 // `allow` and `deny` of a network plane. The effect says how text is read: an allow compares paths

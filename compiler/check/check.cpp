@@ -1,0 +1,79 @@
+#include "compiler/check/check.h"
+
+#include "compiler/base/crypto.h"
+#include "compiler/check/class_overlap.h"
+#include "compiler/check/context.h"
+#include "compiler/check/expression.h"
+#include "compiler/check/names.h"
+#include "compiler/check/plane.h"
+#include "compiler/check/rule.h"
+#include "compiler/check/test.h"
+#include "compiler/model/print.h"
+
+#include <algorithm>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace curfew::check {
+namespace {
+
+// What a digest depends on beside the set's own declarations. The list of public suffixes joins
+// with its version when rules begin to depend on it.
+constexpr std::string_view kDigestPreamble = "curfew policy 1\nlanguage 1\npublic suffixes none\n";
+
+void CheckClass(Context& context, model::ClassId id, const syntax::SandboxDecl& declaration) {
+  model::Class& of = context.model.classes[static_cast<std::size_t>(id)];
+  if (declaration.when) {
+    Readable readable;
+    readable.actions.set(static_cast<std::size_t>(schema::Action::Create));
+    readable.of_class_when = true;
+    const auto when = ExpressionChecker(context, readable).Condition(*declaration.when);
+    if (when) of.when = *when;
+  }
+  PlaneChecker planes(context, of);
+  for (const syntax::SandboxMember& member : declaration.members) {
+    if (const auto* plane = std::get_if<syntax::Plane>(&member)) {
+      planes.Check(*plane);
+    } else {
+      CheckRule(context, std::get<syntax::Rule>(member), id);
+    }
+  }
+  planes.Finish(declaration.name.span);
+}
+
+}  // namespace
+
+model::PolicyModel Check(std::span<const syntax::Ast> files, const source::SourceMap& sources,
+                         diagnostics::Sink& sink) {
+  // By name, so that the order of the command line leaves no trace.
+  std::vector<const syntax::Ast*> sorted;
+  for (const syntax::Ast& file : files) sorted.push_back(&file);
+  std::stable_sort(sorted.begin(), sorted.end(), [&](const auto* a, const auto* b) {
+    return sources.name(a->file) < sources.name(b->file);
+  });
+
+  model::PolicyModel model;
+  const bool partial = sink.has_errors();
+  const Names names = CollectNames(sorted, model, sink);
+  Context context{model, sink, names, partial};
+  for (std::size_t i = 0; i < names.class_declarations.size(); ++i) {
+    CheckClass(context, model::ClassId{static_cast<std::uint32_t>(i)},
+               *names.class_declarations[i]);
+  }
+  for (const syntax::Rule* rule : names.rules) CheckRule(context, *rule, std::nullopt);
+  std::sort(model.rules.begin(), model.rules.end(),
+            [](const model::Rule& a, const model::Rule& b) { return a.id < b.id; });
+  if (!sink.has_errors()) CheckClassOverlap(context);
+
+  // Where something could not be read, ids that look unknown may well be its own.
+  std::vector<std::string> known_ids;
+  if (!sink.has_errors()) known_ids = model::KnownIds(model);
+  for (const syntax::TestDecl* test : names.tests) CheckTest(context, *test, known_ids);
+
+  model.digest =
+      Sha256(AsBytes(fmt::format("{}{}", kDigestPreamble, model::PrintDeclarations(model))));
+  return model;
+}
+
+}  // namespace curfew::check

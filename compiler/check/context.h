@@ -1,0 +1,47 @@
+// What the checkers of all constructs share while one set is checked.
+#pragma once
+
+#include "compiler/check/names.h"
+#include "compiler/diagnostics/sink.h"
+#include "compiler/model/policy_model.h"
+#include "compiler/syntax/ast.h"
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace curfew::check {
+
+struct Context {
+  model::PolicyModel& model;
+  diagnostics::Sink& sink;
+  const Names& names;
+  // Trees with syntax errors lack statements: what is missing is then not reported.
+  bool partial = false;
+
+  // Places of attributes in the model's expressions, by path and whether absence must be asked for.
+  std::map<std::pair<std::string, bool>, std::uint32_t, std::less<>> attribute_uses = {};
+
+  struct ClaimedId {
+    std::string text;  // what the rule says
+    Span span;
+  };
+  std::map<std::string, ClaimedId, std::less<>> ids = {};
+  bool too_many_rules = false;
+};
+
+// The id of a rule that says `text`: `scope.label`, or `scope.effect_HHHHHHHHHHHH`. Nothing when
+// the same rule is there already, which is no mistake, or when the id is another's, which was
+// reported.
+std::optional<std::string> ClaimId(Context& context, std::string_view scope,
+                                   const std::optional<syntax::Name>& label,
+                                   std::string_view effect, std::string_view text, Span span);
+
+// "unknown {what} `{name}`; did you mean …?", with its fix.
+void ReportUnknown(Context& context, std::string_view what, const syntax::Name& name,
+                   std::span<const std::string_view> candidates);
+
+void RefuseYet(Context& context, Span span, std::string_view construct);
+
+}  // namespace curfew::check

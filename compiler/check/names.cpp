@@ -1,0 +1,191 @@
+#include "compiler/check/names.h"
+
+#include "compiler/base/limits.h"
+#include "compiler/base/text.h"
+#include "compiler/check/attributes.h"
+#include "compiler/values/principal.h"
+
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+
+namespace curfew::check {
+namespace {
+
+constexpr std::string_view kNoClass[] = {"builtin", "class", "request", "sandbox", "set"};
+constexpr std::string_view kNoImage[] = {"default",   "allow",  "exec",  "size",
+                                         "isolation", "reason", "owner", "lineage"};
+// Beside those: keywords whose own path is an id or the beginning of one.
+constexpr std::string_view kNoLabel[] = {"import",   "export", "scratch", "persist",
+                                         "snapshot", "expose", "limit",   "tls"};
+
+bool IsOneOf(std::string_view name, std::span<const std::string_view> words) {
+  return std::find(words.begin(), words.end(), name) != words.end();
+}
+
+class Collector {
+ public:
+  Collector(model::PolicyModel& model, diagnostics::Sink& sink)
+      : model_(model), sink_(sink), partial_(sink.has_errors()) {}
+
+  void operator()(const syntax::LanguageHeader& header) {
+    if (header.version.text != "1") {
+      sink_.Report(header.version.span, diag::UnknownLanguage, header.version.text)
+          .Fix(header.version.span, "1");
+    }
+  }
+  void operator()(const syntax::PackageHeader& header) { packages_.insert(header.name.text); }
+  void operator()(const syntax::UseHeader& header) { Refuse(header.span, "use"); }
+  void operator()(const syntax::SecretDecl& secret) { Refuse(secret.span, "secret"); }
+  void operator()(const syntax::ListDecl& list) {
+    switch (list.kind) {
+      case syntax::ListDecl::Kind::Hosts:
+        return Refuse(list.span, "hosts");
+      case syntax::ListDecl::Kind::Addresses:
+        return Refuse(list.span, "addresses");
+      case syntax::ListDecl::Kind::Digests:
+        return Refuse(list.span, "digests");
+      case syntax::ListDecl::Kind::Strings:
+        return Refuse(list.span, "strings");
+    }
+  }
+  void operator()(const syntax::AttributesDecl& attributes) { attributes_.push_back(&attributes); }
+  void operator()(const syntax::Rule& rule) { names_.rules.push_back(&rule); }
+  void operator()(const syntax::TestDecl& test) { names_.tests.push_back(&test); }
+
+  void operator()(const syntax::ImageDecl& declaration) {
+    const bool free = Declare(declaration.name, IsFreeImageName(declaration.name.text), "an image");
+    model::Image image{declaration.name.text, {}, {}, declaration.name.span};
+    if (declaration.ref) {
+      auto ref = values::ParseImageRef(declaration.ref->text);
+      if (ref) {
+        image.ref = *std::move(ref);
+      } else {
+        sink_.Report(declaration.ref->span, diag::WrongLiteral, "an image reference",
+                     ref.error().message);
+      }
+    }
+    if (declaration.digest) {
+      if (const auto digest = ParseDigest(declaration.digest->text)) {
+        image.digest = *digest;
+      } else {
+        sink_.Report(declaration.digest->span, diag::WrongLiteral, "a digest",
+                     "it is `sha256:` and 64 hexadecimal digits");
+      }
+    } else if (!partial_) {
+      sink_.Report(declaration.name.span, diag::MissingDigest, declaration.name.text);
+    }
+    if (free) model_.images.push_back(std::move(image));
+  }
+
+  void operator()(const syntax::SandboxDecl& declaration) {
+    if (declaration.every) return Refuse(declaration.name.span, "every sandbox");
+    if (declaration.narrows) return Refuse(declaration.narrows->span, "narrows");
+    if (declaration.by_name) return Refuse(*declaration.by_name, "by name");
+    if (Declare(declaration.name, IsFreeClassName(declaration.name.text), "a class")) {
+      classes_.push_back(&declaration);
+    }
+  }
+
+  Names Finish() {
+    model_.packages.assign(packages_.begin(), packages_.end());
+    DeclareAttributes(attributes_, model_, sink_);
+    const auto by_name = [](const auto& a, const auto& b) { return a.name < b.name; };
+    std::sort(model_.images.begin(), model_.images.end(), by_name);
+    for (std::size_t i = 0; i < model_.images.size(); ++i) {
+      names_.images.emplace(model_.images[i].name, model::ImageId{static_cast<std::uint32_t>(i)});
+    }
+    std::sort(classes_.begin(), classes_.end(),
+              [](const auto* a, const auto* b) { return a->name.text < b->name.text; });
+    for (const syntax::SandboxDecl* declaration : classes_) {
+      const model::ClassId id{static_cast<std::uint32_t>(model_.classes.size())};
+      model::Class of;
+      of.name = declaration->name.text;
+      of.doc = fmt::format("{}", fmt::join(declaration->doc.lines, "\n"));
+      of.chain = {id};
+      of.span = declaration->name.span;
+      model_.classes.push_back(std::move(of));
+      names_.classes.emplace(declaration->name.text, id);
+    }
+    names_.class_declarations = std::move(classes_);
+    return std::move(names_);
+  }
+
+ private:
+  void Refuse(Span span, std::string_view construct) {
+    sink_.Report(span, diag::NotSupportedYet, construct);
+  }
+
+  // Whether the name may be used: free, and not taken by another declaration of the set.
+  bool Declare(const syntax::Name& name, bool free, std::string_view what) {
+    if (!free) {
+      sink_.Report(name.span, diag::NameNotFree, name.text, what);
+      return false;
+    }
+    if (name.text.size() > NameBytesMax) {
+      sink_.Report(name.span, diag::NameTooLong, static_cast<std::int64_t>(NameBytesMax));
+      return false;
+    }
+    const auto [place, fresh] = names_.declared.emplace(name.text, name.span);
+    if (!fresh) {
+      sink_.Report(name.span, diag::NameTaken, name.text)
+          .Note(place->second, diag::DeclaredHere, name.text);
+    }
+    return fresh;
+  }
+
+  model::PolicyModel& model_;
+  diagnostics::Sink& sink_;
+  bool partial_;
+  Names names_;
+  std::set<std::string> packages_;
+  std::vector<const syntax::AttributesDecl*> attributes_;
+  std::vector<const syntax::SandboxDecl*> classes_;
+};
+
+}  // namespace
+
+std::string_view Nearest(std::string_view name, std::span<const std::string_view> candidates) {
+  const std::size_t limit = std::clamp<std::size_t>(name.size() / 3, 1, 3);
+  std::string_view nearest;
+  std::size_t best = limit + 1;
+  for (const std::string_view candidate : candidates) {
+    const std::size_t distance = EditDistance(name, candidate, limit);
+    if (distance >= best) continue;
+    best = distance;
+    nearest = candidate;
+  }
+  return nearest;
+}
+
+std::string DidYouMean(std::string_view nearest) {
+  return nearest.empty() ? std::string() : fmt::format("; did you mean `{}`?", nearest);
+}
+
+bool IsFreeClassName(std::string_view name) { return !IsOneOf(name, kNoClass); }
+
+bool IsFreeImageName(std::string_view name) { return !IsOneOf(name, kNoImage); }
+
+bool IsFreeLabel(std::string_view name) {
+  return !IsOneOf(name, kNoImage) && !IsOneOf(name, kNoLabel);
+}
+
+std::vector<std::string_view> Names::ImageNames() const {
+  std::vector<std::string_view> names;
+  for (const auto& [name, id] : images) names.push_back(name);
+  return names;
+}
+
+Names CollectNames(std::span<const syntax::Ast* const> files, model::PolicyModel& model,
+                   diagnostics::Sink& sink) {
+  Collector collector(model, sink);
+  for (const syntax::Ast* file : files) {
+    for (const syntax::Declaration& declaration : file->declarations) {
+      std::visit(collector, declaration);
+    }
+  }
+  return collector.Finish();
+}
+
+}  // namespace curfew::check

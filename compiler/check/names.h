@@ -1,0 +1,51 @@
+// The first pass: what a set declares, under which name. Names are unique over the set; what the
+// second pass looks up, it finds here.
+#pragma once
+
+#include "compiler/diagnostics/sink.h"
+#include "compiler/model/policy_model.h"
+#include "compiler/syntax/ast.h"
+
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace curfew::check {
+
+using syntax::Span;
+
+// The name among `candidates` that `name` is most likely meant to be, or empty.
+std::string_view Nearest(std::string_view name, std::span<const std::string_view> candidates);
+
+// "; did you mean `x`?" or nothing; what the messages of unknown names end in.
+std::string DidYouMean(std::string_view nearest);
+
+// Words that ids of built-in reasons use (language.md section 5.7).
+[[nodiscard]] bool IsFreeClassName(std::string_view name);
+[[nodiscard]] bool IsFreeImageName(std::string_view name);
+[[nodiscard]] bool IsFreeLabel(std::string_view name);
+
+// Names become parts of ids, and ids travel.
+inline constexpr std::size_t NameBytesMax = 64;
+
+struct Names {
+  // Where each declared name of the set stands.
+  std::map<std::string, Span, std::less<>> declared;
+  std::map<std::string, model::ImageId, std::less<>> images;
+  std::map<std::string, model::ClassId, std::less<>> classes;
+  // The declaration of each class of the model, by ClassId.
+  std::vector<const syntax::SandboxDecl*> class_declarations;
+  std::vector<const syntax::Rule*> rules;  // of the whole set
+  std::vector<const syntax::TestDecl*> tests;
+
+  [[nodiscard]] std::vector<std::string_view> ImageNames() const;
+};
+
+// Fills language, packages, enums, declared attributes, images, and the names of classes. What is
+// not supported yet is refused here.
+Names CollectNames(std::span<const syntax::Ast* const> files, model::PolicyModel& model,
+                   diagnostics::Sink& sink);
+
+}  // namespace curfew::check

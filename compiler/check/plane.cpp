@@ -1,0 +1,149 @@
+#include "compiler/check/plane.h"
+
+#include "compiler/base/check.h"
+#include "compiler/check/literal.h"
+#include "compiler/values/quantity.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace curfew::check {
+
+bool PlaneChecker::Once(std::string_view keyword, Span span) {
+  const auto [place, fresh] = stated_.emplace(std::string(keyword), span);
+  if (!fresh) {
+    context_.sink.Report(span, diag::StatedTwice, keyword).Note(place->second, diag::FirstHere);
+  }
+  return fresh;
+}
+
+std::string PlaneChecker::IdOf(std::string_view path) const {
+  return fmt::format("{}.{}", class_.name, path);
+}
+
+void PlaneChecker::Check(const syntax::Plane& plane) {
+  // Planes are told apart from statements by their braces.
+  Once(fmt::format("{} {{ }}", syntax::NameOf(plane.kind)), plane.keyword);
+  for (const syntax::Statement& statement : plane.statements) std::visit(*this, statement);
+}
+
+void PlaneChecker::Finish(Span class_name) {
+  if (!context_.partial) {
+    if (!IsStated("image allow")) {
+      context_.sink.Report(class_name, diag::MissingStatement, class_.name, "image { allow … }");
+    }
+    if (!IsStated("ttl")) {
+      context_.sink.Report(class_name, diag::MissingStatement, class_.name, "lifetime { ttl … }");
+    }
+  }
+  CheckToken();
+  CheckStreams();
+  const auto by_id = [](const auto& a, const auto& b) { return a.id < b.id; };
+  std::sort(class_.image.allow.begin(), class_.image.allow.end(), by_id);
+  std::sort(class_.filesystem.exports.begin(), class_.filesystem.exports.end(), by_id);
+  std::sort(class_.network.rules.begin(), class_.network.rules.end(), by_id);
+  std::sort(class_.filesystem.scratch.begin(), class_.filesystem.scratch.end(),
+            [](const model::Scratch& a, const model::Scratch& b) { return a.path < b.path; });
+}
+
+std::optional<std::int64_t> PlaneChecker::ReadPositive(const syntax::Quantity& quantity, Unit unit,
+                                                       std::string_view keyword) {
+  std::optional<std::int64_t> value;
+  switch (unit) {
+    case Unit::Count:
+      value = ReadInteger(context_, quantity);
+      break;
+    case Unit::Size:
+      value = ReadSize(context_, quantity);
+      break;
+    case Unit::Duration:
+      value = ReadDuration(context_, quantity);
+      break;
+  }
+  if (!IsPositive(context_, value, quantity.span, keyword)) return std::nullopt;
+  return value;
+}
+
+std::optional<model::Bound> PlaneChecker::ReadBound(const syntax::Bound& bound, Unit unit,
+                                                    std::string_view keyword,
+                                                    std::string_view path) {
+  std::optional<std::int64_t> standard;
+  std::optional<std::int64_t> most;
+  bool whole = true;
+  if (bound.value) {
+    standard = ReadPositive(*bound.value, unit, keyword);
+    whole = standard.has_value();
+  }
+  if (bound.at_most) {
+    most = ReadPositive(*bound.at_most, unit, keyword);
+    whole = whole && most;
+  }
+  if (!whole || (!standard && !most)) return std::nullopt;
+  model::Bound read;
+  read.id = IdOf(path);
+  read.span = bound.span;
+  read.value.standard = standard;
+  read.value.most = most ? *most : *standard;
+  if (standard && *standard > read.value.most) {
+    context_.sink.Report(bound.span, diag::DefaultOverMaximum, bound.value->text,
+                         bound.at_most->text);
+    return std::nullopt;
+  }
+  return read;
+}
+
+// ---- lifetime -----------------------------------------------------------------------------------
+
+void PlaneChecker::operator()(const syntax::TtlStatement& statement) {
+  if (!Once("ttl", statement.span)) return;
+  class_.lifetime.ttl = ReadBound(statement.bound, Unit::Duration, "ttl", "lifetime.ttl");
+}
+
+void PlaneChecker::operator()(const syntax::IdleStatement& statement) {
+  if (!Once("idle", statement.span)) return;
+  constexpr std::string_view kEnds[] = {"close", "freeze"};
+  const auto after = ReadPositive(statement.after, Unit::Duration, "idle");
+  if (statement.then.text == "freeze") {
+    return RefuseYet(context_, statement.then.span, "idle … then freeze");
+  }
+  if (statement.then.text != "close") {
+    return ReportUnknown(context_, "end of idleness", statement.then, kEnds);
+  }
+  if (!after) return;
+  class_.lifetime.idle =
+      model::Idle{IdOf("lifetime.idle"), *after, module::IdleEnd::Close, statement.span};
+}
+
+void PlaneChecker::operator()(const syntax::FrozenStatement& statement) {
+  RefuseYet(context_, statement.span, "frozen");
+}
+
+void PlaneChecker::operator()(const syntax::RenewStatement& statement) {
+  RefuseYet(context_, statement.span, "renew");
+}
+
+void PlaneChecker::operator()(const syntax::GraceStatement& statement) {
+  if (!Once("grace", statement.span)) return;
+  class_.lifetime.grace_ms = ReadDuration(context_, statement.duration);
+}
+
+// ---- evidence -----------------------------------------------------------------------------------
+
+void PlaneChecker::operator()(const syntax::RecordStatement& statement) {
+  if (!Once("record", statement.span)) return;
+  if (!statement.except_allows_of.empty()) {
+    return RefuseYet(context_, statement.except_allows_of.front().span, "record all except");
+  }
+  class_.evidence.record_all = statement.span;
+}
+
+void PlaneChecker::operator()(const syntax::RedactStatement& statement) {
+  RefuseYet(context_, statement.span, "redact");
+}
+
+void PlaneChecker::operator()(const syntax::RetainStatement& statement) {
+  RefuseYet(context_, statement.span, "retain");
+}
+
+}  // namespace curfew::check

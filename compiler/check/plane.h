@@ -1,0 +1,83 @@
+// The planes of one class: each statement in the file of its plane.
+#pragma once
+
+#include "compiler/check/context.h"
+#include "compiler/model/policy_model.h"
+#include "compiler/syntax/ast.h"
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace curfew::check {
+
+class PlaneChecker {
+ public:
+  PlaneChecker(Context& context, model::Class& of) : context_(context), class_(of) {}
+
+  // Statements arrive plane by plane; what must be there, and what statements mean together, is
+  // looked at by Finish.
+  void Check(const syntax::Plane& plane);
+  void Finish(Span class_name);
+
+  // image
+  void operator()(const syntax::AllowImages& statement);
+  void operator()(const syntax::ExecStatement& statement);
+  void operator()(const syntax::SizeStatement& statement);
+  void operator()(const syntax::IsolationStatement& statement);
+  // identity
+  void operator()(const syntax::TokenStatement& statement);
+  void operator()(const syntax::SecretsStatement& statement);
+  void operator()(const syntax::EnvStatement& statement);
+  void operator()(const syntax::AccessStatement& statement);
+  // filesystem
+  void operator()(const syntax::ScratchStatement& statement);
+  void operator()(const syntax::TransferStatement& statement);
+  void operator()(const syntax::PersistStatement& statement);
+  void operator()(const syntax::SnapshotStatement& statement);
+  // network
+  void operator()(const syntax::TlsStatement& statement);
+  void operator()(const syntax::AllowTraffic& statement);
+  void operator()(const syntax::DenyTraffic& statement);
+  void operator()(const syntax::LimitStatement& statement);
+  void operator()(const syntax::ExposeStatement& statement);
+  // lifetime
+  void operator()(const syntax::TtlStatement& statement);
+  void operator()(const syntax::IdleStatement& statement);
+  void operator()(const syntax::FrozenStatement& statement);
+  void operator()(const syntax::RenewStatement& statement);
+  void operator()(const syntax::GraceStatement& statement);
+  // evidence
+  void operator()(const syntax::RecordStatement& statement);
+  void operator()(const syntax::RedactStatement& statement);
+  void operator()(const syntax::RetainStatement& statement);
+
+ private:
+  // What may be stated once: false, after a report, the second time.
+  bool Once(std::string_view keyword, Span span);
+  [[nodiscard]] bool IsStated(std::string_view keyword) const { return stated_.contains(keyword); }
+
+  [[nodiscard]] std::string IdOf(std::string_view path) const;
+
+  enum class Unit { Count, Size, Duration };
+  std::optional<std::int64_t> ReadPositive(const syntax::Quantity& quantity, Unit unit,
+                                           std::string_view keyword);
+  std::optional<model::Bound> ReadBound(const syntax::Bound& bound, Unit unit,
+                                        std::string_view keyword, std::string_view path);
+
+  // The parts of a network rule; nothing after a report.
+  std::optional<model::EgressRule> ReadTraffic(const syntax::Traffic& traffic,
+                                               model::EgressRule::Effect effect);
+  bool RefuseLaterTraffic(const syntax::Traffic& traffic);
+  void AddEgressRule(model::EgressRule rule, const std::optional<syntax::Name>& label,
+                     const syntax::Tail& tail, Span span);
+  void CheckStreams();
+  void CheckToken();
+
+  Context& context_;
+  model::Class& class_;
+  std::map<std::string, Span, std::less<>> stated_;
+};
+
+}  // namespace curfew::check

@@ -1,0 +1,329 @@
+// The plane `network`: which requests may leave. An allow reads narrowly, a deny widely
+// (language.md section 6).
+#include "compiler/check/literal.h"
+#include "compiler/check/plane.h"
+#include "compiler/check/rule.h"
+#include "compiler/model/print.h"
+#include "compiler/values/principal.h"
+#include "compiler/values/quantity.h"
+#include "compiler/values/url.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace curfew::check {
+namespace {
+
+using model::EgressRule;
+using model::EgressTarget;
+using Stream = syntax::Traffic::Stream;
+
+template <typename T>
+void SortUnique(std::vector<T>& items) {
+  std::sort(items.begin(), items.end());
+  items.erase(std::unique(items.begin(), items.end()), items.end());
+}
+
+// What an allow must not name: a whole registry of names, or addresses that nothing opens.
+bool IsTooWide(Context& context, const values::Place& place, Span span) {
+  if (const auto* host = std::get_if<values::HostPattern>(&place)) {
+    const bool wide =
+        host->reach != values::HostReach::Exact && host->name.find('.') == std::string::npos;
+    if (wide) {
+      context.sink.Report(span, diag::WildcardTooBroad, values::ToString(*host));
+    }
+    return wide;
+  }
+  const auto& block = std::get<values::Cidr>(place);
+  const auto range = values::UnpinnableIn(block);
+  if (range) {
+    context.sink.Report(span, diag::CannotReach, values::ToString(block), values::WordOf(*range));
+  }
+  return range.has_value();
+}
+
+// `https://…` as a target. The port is the URL's, the clause's, or for an allow the scheme's own.
+std::optional<EgressTarget> ReadUrlTarget(Context& context, const syntax::Target& text,
+                                          const std::vector<model::PortRange>& ports, bool allow) {
+  auto url = values::ParseUrlPattern(text.text);
+  if (!url) {
+    ReportWrong(context, text.span, "a URL pattern", url.error(), {});
+    return std::nullopt;
+  }
+  EgressTarget target;
+  target.http = url->scheme == values::UrlScheme::Http;
+  target.https = url->scheme == values::UrlScheme::Https;
+  target.place = url->place;
+  target.path = url->path;
+  target.ports = ports;
+  if (url->port) {
+    if (!ports.empty()) {
+      context.sink.Report(text.span, diag::PortStatedTwice, text.text);
+      return std::nullopt;
+    }
+    target.ports = {{*url->port, *url->port}};
+  } else if (allow && ports.empty()) {
+    const std::uint16_t port = values::PortOf(url->scheme);
+    target.ports = {{port, port}};
+  }
+  return target;
+}
+
+// `host`, `host:port`, an address or a block. Which schemes it covers, the statement says.
+std::optional<EgressTarget> ReadPlaceTarget(Context& context, const syntax::Target& text,
+                                            const std::vector<model::PortRange>& ports) {
+  auto place = values::ParsePlacePattern(text.text);
+  if (!place) {
+    ReportWrong(context, text.span, "a host or an address", place.error(), Quoted);
+    return std::nullopt;
+  }
+  EgressTarget target;
+  target.place = place->place;
+  target.ports = ports;
+  if (place->port) {
+    if (!ports.empty()) {
+      context.sink.Report(text.span, diag::PortStatedTwice, text.text);
+      return std::nullopt;
+    }
+    target.ports = {{*place->port, *place->port}};
+  }
+  return target;
+}
+
+bool ReadPorts(Context& context, const std::vector<syntax::PortRange>& texts,
+               std::vector<model::PortRange>& ports) {
+  bool whole = true;
+  const auto read = [&](const syntax::Quantity& text) -> std::uint16_t {
+    const auto port = values::ParsePort(text.text);
+    if (port) return *port;
+    ReportWrong(context, text.span, "a port", port.error());
+    whole = false;
+    return 0;
+  };
+  for (const syntax::PortRange& text : texts) {
+    model::PortRange range;
+    range.first = read(text.first);
+    range.last = text.last ? read(*text.last) : range.first;
+    if (whole && range.last < range.first) {
+      context.sink.Report(text.span, diag::EmptyPortRange);
+      whole = false;
+    }
+    ports.push_back(range);
+  }
+  SortUnique(ports);
+  return whole;
+}
+
+bool PlacesMeet(const std::optional<values::Place>& a, const std::optional<values::Place>& b) {
+  if (!a || !b) return true;
+  const auto* a_host = std::get_if<values::HostPattern>(&*a);
+  const auto* b_host = std::get_if<values::HostPattern>(&*b);
+  if (a_host != nullptr && b_host != nullptr) return values::Meet(*a_host, *b_host);
+  if (a_host != nullptr || b_host != nullptr) return false;
+  return values::Meet(std::get<values::Cidr>(*a), std::get<values::Cidr>(*b));
+}
+
+bool PortsMeet(const std::vector<model::PortRange>& a, const std::vector<model::PortRange>& b) {
+  if (a.empty() || b.empty()) return true;
+  return std::any_of(a.begin(), a.end(), [&](const model::PortRange& x) {
+    return std::any_of(b.begin(), b.end(), [&](const model::PortRange& y) {
+      return x.first <= y.last && y.first <= x.last;
+    });
+  });
+}
+
+// Whether a byte stream to `stream` could carry what `rule` judges by more than host and port.
+bool GoesAround(const EgressTarget& stream, const EgressRule& rule) {
+  const bool allow = rule.effect == EgressRule::Effect::Allow;
+  const std::vector<model::PortRange> web = {{80, 80}, {443, 443}};
+  return std::any_of(rule.targets.begin(), rule.targets.end(), [&](const EgressTarget& target) {
+    // A rule that covers streams itself is not gone around.
+    if (target.tcp || (!target.http && !target.https)) return false;
+    if (allow && rule.methods.empty() && !target.path) return false;
+    if (!PlacesMeet(stream.place, target.place) || !PortsMeet(stream.ports, target.ports)) {
+      return false;
+    }
+    return allow || target.place.has_value() || PortsMeet(stream.ports, web);
+  });
+}
+
+}  // namespace
+
+bool PlaneChecker::RefuseLaterTraffic(const syntax::Traffic& traffic) {
+  bool later = false;
+  const auto refuse = [&](Span span, std::string_view construct) {
+    RefuseYet(context_, span, construct);
+    later = true;
+  };
+  for (const syntax::Target& target : traffic.targets) {
+    if (target.kind == syntax::Target::Kind::Internet) refuse(target.span, "internet");
+    if (target.kind == syntax::Target::Kind::List) refuse(target.span, "list of hosts");
+  }
+  for (const syntax::Place& place : traffic.at) {
+    if (place.kind == syntax::Place::Kind::List) refuse(place.span, "list of addresses");
+  }
+  if (!traffic.query.empty()) refuse(traffic.query.front().span, "query");
+  return later;
+}
+
+std::optional<EgressRule> PlaneChecker::ReadTraffic(const syntax::Traffic& traffic,
+                                                    EgressRule::Effect effect) {
+  const bool allow = effect == EgressRule::Effect::Allow;
+  EgressRule rule;
+  rule.effect = effect;
+  bool whole = !RefuseLaterTraffic(traffic);
+  for (const syntax::Name& name : traffic.methods) {
+    auto method = values::ParseMethod(name.text);
+    if (method) {
+      rule.methods.push_back(*std::move(method));
+    } else {
+      ReportWrong(context_, name.span, "a method", method.error());
+      whole = false;
+    }
+  }
+  SortUnique(rule.methods);
+  std::vector<model::PortRange> ports;
+  whole = ReadPorts(context_, traffic.ports, ports) && whole;
+
+  const bool connect = traffic.stream == Stream::Connect;
+  // What a place without a scheme covers; a deny of methods is about HTTP alone.
+  const bool of_http = !connect;
+  const bool of_tcp = connect || (!allow && traffic.methods.empty());
+  const auto cover = [&](EgressTarget target) {
+    target.http = target.https = of_http;
+    target.tcp = of_tcp;
+    rule.targets.push_back(std::move(target));
+  };
+  for (const syntax::Target& text : traffic.targets) {
+    if (text.kind != syntax::Target::Kind::Pattern) continue;
+    // An allow of methods names URLs, and a stream never is one.
+    const bool url = !connect && (allow || text.text.find("://") != std::string::npos);
+    auto target =
+        url ? ReadUrlTarget(context_, text, ports, allow) : ReadPlaceTarget(context_, text, ports);
+    if (!target) {
+      whole = false;
+      continue;
+    }
+    if (allow && IsTooWide(context_, *target->place, text.span)) {
+      whole = false;
+    } else if (allow && connect && target->ports.empty()) {
+      context_.sink.Report(text.span, diag::StreamWithoutPort, text.text);
+      whole = false;
+    } else if (url) {
+      rule.targets.push_back(*std::move(target));
+    } else {
+      cover(*std::move(target));
+    }
+  }
+  if (traffic.targets.empty()) {
+    EgressTarget every;
+    every.ports = ports;
+    cover(std::move(every));
+  }
+  for (const syntax::Place& place : traffic.at) {
+    if (place.kind != syntax::Place::Kind::Block) continue;
+    if (!allow) {
+      context_.sink.Report(place.span, diag::PinOfDeny);
+      return std::nullopt;
+    }
+    auto block = values::ParseCidr(place.text);
+    if (!block) {
+      ReportWrong(context_, place.span, "an address block", block.error(), Quoted);
+      whole = false;
+    } else if (const auto range = values::UnpinnableIn(*block)) {
+      context_.sink.Report(place.span, diag::CannotReach, place.text, values::WordOf(*range));
+      whole = false;
+    } else {
+      rule.pins.push_back(*block);
+    }
+  }
+  if (!whole) return std::nullopt;
+  SortUnique(rule.targets);
+  SortUnique(rule.pins);
+  return rule;
+}
+
+void PlaneChecker::AddEgressRule(EgressRule rule, const std::optional<syntax::Name>& label,
+                                 const syntax::Tail& tail, Span span) {
+  const auto checked = CheckTail(context_, tail, schema::Action::Egress);
+  if (!checked) return;
+  rule.condition = checked->condition;
+  rule.message = checked->message;
+  rule.span = span;
+  const bool allow = rule.effect == EgressRule::Effect::Allow;
+  auto id = ClaimId(context_, IdOf("network"), label, allow ? "allow" : "deny",
+                    model::RuleText(context_.model, rule), span);
+  if (!id) return;
+  rule.id = *std::move(id);
+  class_.network.rules.push_back(std::move(rule));
+}
+
+void PlaneChecker::operator()(const syntax::AllowTraffic& statement) {
+  if (statement.none) {
+    if (Once("allow none", statement.span)) class_.network.allow_none = statement.span;
+    return;
+  }
+  bool later = false;
+  if (statement.traffic.stream == Stream::Websocket) {
+    RefuseYet(context_, statement.span, "allow websocket");
+    return;
+  }
+  if (statement.encoded_slash) {
+    RefuseYet(context_, *statement.encoded_slash, "with encoded slash");
+    later = true;
+  }
+  if (statement.secret) {
+    RefuseYet(context_, statement.secret->span, "using");
+    later = true;
+  }
+  auto rule = ReadTraffic(statement.traffic, EgressRule::Effect::Allow);
+  if (!rule || later) return;
+  AddEgressRule(*std::move(rule), statement.label, statement.tail, statement.span);
+}
+
+void PlaneChecker::operator()(const syntax::DenyTraffic& statement) {
+  if (statement.trial) return RefuseYet(context_, statement.trial->span, "trial");
+  if (statement.traffic.stream == Stream::Websocket) {
+    return RefuseYet(context_, statement.span, "deny websocket");
+  }
+  auto rule = ReadTraffic(statement.traffic, EgressRule::Effect::Deny);
+  if (!rule) return;
+  AddEgressRule(*std::move(rule), statement.label, statement.tail, statement.span);
+}
+
+void PlaneChecker::CheckStreams() {
+  const auto& rules = class_.network.rules;
+  const bool some_allow = std::any_of(rules.begin(), rules.end(), [](const EgressRule& rule) {
+    return rule.effect == EgressRule::Effect::Allow;
+  });
+  if (class_.network.allow_none && some_allow) {
+    context_.sink.Report(*class_.network.allow_none, diag::NoneBesideGrant, "allow");
+  }
+  for (const EgressRule& stream : rules) {
+    if (stream.effect != EgressRule::Effect::Allow || !stream.targets.front().tcp) continue;
+    for (const EgressRule& rule : rules) {
+      const bool around =
+          std::any_of(stream.targets.begin(), stream.targets.end(),
+                      [&](const EgressTarget& target) { return GoesAround(target, rule); });
+      if (!around) continue;
+      context_.sink.Report(stream.span, diag::StreamAroundRule, rule.id)
+          .Note(rule.span, diag::DeclaredHere, rule.id);
+      break;
+    }
+  }
+}
+
+void PlaneChecker::operator()(const syntax::TlsStatement& statement) {
+  RefuseYet(context_, statement.span, "tls");
+}
+
+void PlaneChecker::operator()(const syntax::LimitStatement& statement) {
+  RefuseYet(context_, statement.span, "limit");
+}
+
+void PlaneChecker::operator()(const syntax::ExposeStatement& statement) {
+  RefuseYet(context_, statement.span, "expose");
+}
+
+}  // namespace curfew::check
