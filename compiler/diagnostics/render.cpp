@@ -66,6 +66,14 @@ std::size_t Columns(std::string_view text) {
   }));
 }
 
+std::string Shortened(std::string_view text) {
+  constexpr std::size_t BytesMax = 60;
+  if (text.size() <= BytesMax) return std::string(text);
+  std::size_t cut = BytesMax;
+  while (cut > 0 && (static_cast<unsigned char>(text[cut]) & 0xC0) == 0x80) --cut;
+  return fmt::format("{}…", text.substr(0, cut));
+}
+
 // The line of `span` with a caret below it.
 void AppendExcerpt(std::string& out, const SourceMap& sources, Span span, const Palette& palette) {
   const Position at = sources.PositionOf(span.file, span.begin);
@@ -98,10 +106,15 @@ void AppendExcerpt(std::string& out, const SourceMap& sources, Span span, const 
 }
 
 std::string HelpOf(const Fix& fix, const SourceMap& sources) {
-  const std::string old = Shown(sources.text(fix.span));
-  if (fix.replacement.empty()) return fmt::format("remove `{}`", Printable(old));
-  if (old.empty()) return fmt::format("insert `{}`", fix.replacement);
-  return fmt::format("write `{}` instead of `{}`", fix.replacement, Printable(old));
+  const std::string_view old = sources.text(fix.span);
+  const bool is_hidden = Shown(old) != old;
+  if (fix.replacement.empty()) {
+    return is_hidden ? "remove the character" : fmt::format("remove `{}`", Shortened(old));
+  }
+  const bool has_controls = Shown(fix.replacement) != fix.replacement;
+  const std::string replacement = has_controls ? Printable(fix.replacement) : fix.replacement;
+  if (old.empty() || is_hidden) return fmt::format("put `{}` there", replacement);
+  return fmt::format("write `{}` instead of `{}`", replacement, Shortened(old));
 }
 
 nlohmann::json JsonOf(const SourceMap& sources, Span span) {

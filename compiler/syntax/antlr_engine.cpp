@@ -5,6 +5,8 @@
 #include <deque>
 #include <grammar/CurfewLexer.h>
 #include <grammar/CurfewParser.h>
+#include <map>
+#include <set>
 
 #include <antlr4-runtime.h>
 
@@ -188,71 +190,179 @@ class TokenWindow final : public antlr4::TokenStream {
   std::size_t at_ = 0;
 };
 
-// Ends the piece at its first mistake and keeps what was known there.
+// Ends the piece at its first mistake. What was wrong is GrammarWalk's to say.
 class StopAtFirst final : public antlr4::BailErrorStrategy {
  public:
-  void recover(antlr4::Parser* parser, std::exception_ptr exception) override {
-    try {
-      std::rethrow_exception(std::move(exception));
-    } catch (const antlr4::RecognitionException& problem) {
-      Keep(*parser, *problem.getOffendingToken());
-      throw;
-    }
-  }
-  antlr4::Token* recoverInline(antlr4::Parser* parser) override {
-    Keep(*parser, *parser->getCurrentToken());
+  void recover(antlr4::Parser*, std::exception_ptr) override {
     throw antlr4::ParseCancellationException();
   }
-  // ANTLR's own would look for tokens to skip.
+  antlr4::Token* recoverInline(antlr4::Parser*) override {
+    throw antlr4::ParseCancellationException();
+  }
   void sync(antlr4::Parser*) override {}
   void reportError(antlr4::Parser*, const antlr4::RecognitionException&) override {}
-
-  PieceError error;
-  bool kept = false;
-
- private:
-  void Keep(antlr4::Parser& parser, const antlr4::Token& offending);
 };
 
-// A token class as an author calls it.
-std::string NameOfSymbol(const antlr4::dfa::Vocabulary& vocabulary, std::size_t symbol) {
-  switch (symbol) {
-    case CurfewLexer::IDENT:
-      return "a name";
-    case CurfewLexer::DOTTED:
-      return "an attribute";
-    case CurfewLexer::STRING:
-      return "a string";
-    case CurfewLexer::QUANTITY:
-      return "a number";
-    case CurfewLexer::TIME:
-      return "a time";
-    case CurfewLexer::DIGEST_LITERAL:
-      return "a digest";
-    case CurfewLexer::METHOD:
-      return "a method";
-    default:
-      break;
-  }
-  std::string literal = vocabulary.getLiteralName(symbol);
-  if (literal.size() >= 2) literal = literal.substr(1, literal.size() - 2);
-  return literal;
-}
+// ---- Explaining --------------------------------------------------------------------------------
 
-void StopAtFirst::Keep(antlr4::Parser& parser, const antlr4::Token& offending) {
-  if (kept) return;
-  kept = true;
-  error.rule = parser.getRuleNames()[parser.getContext()->getRuleIndex()];
-  error.position = offending.getTokenIndex();
-  // A prediction that failed only later has no one place at which something was expected.
-  if (error.position != parser.getTokenStream()->index()) return;
-  const auto& atn = parser.getATN();
-  for (const auto& interval : atn.nextTokens(atn.states[parser.getState()]).getIntervals()) {
-    for (ssize_t symbol = std::max<ssize_t>(interval.a, 1); symbol <= interval.b; ++symbol) {
-      std::string name = NameOfSymbol(parser.getVocabulary(), static_cast<std::size_t>(symbol));
-      if (!name.empty()) error.expected.push_back(std::move(name));
+using antlr4::atn::ATNState;
+using antlr4::atn::Transition;
+
+// Follows tokens through the grammar along every way at once. ANTLR's own errors know only one
+// decision; this knows the furthest token that any reading reaches, and all that would fit there.
+class GrammarWalk {
+ public:
+  GrammarWalk(const antlr4::Parser& parser, std::size_t rule) : parser_(parser) {
+    links_.push_back({nullptr, 0});
+    Enter({parser.getATN().ruleToStartState[rule], 0});
+  }
+
+  // One token on; false, and the walk stays, when no reading takes it.
+  bool Step(std::size_t symbol) {
+    std::vector<Place> next;
+    for (const Place& place : waiting_) {
+      for (const Transition* transition : place.state->transitions) {
+        if (!transition->isEpsilon() && transition->matches(symbol, 1, SymbolMax)) {
+          next.push_back({transition->target, place.link});
+        }
+      }
+    }
+    if (next.empty()) return false;
+    waiting_.clear();
+    seen_.clear();
+    can_end_ = false;
+    for (const Place& place : next) Enter(place);
+    return true;
+  }
+
+  [[nodiscard]] bool can_end() const { return can_end_; }
+  [[nodiscard]] std::vector<Expected> expected() const;
+
+ private:
+  static constexpr std::size_t SymbolMax = 0xffff;
+
+  // Where a rule goes on when it ends: a list that shares its tails. Equal links are one, so a loop
+  // adds none.
+  struct Link {
+    const ATNState* follow;
+    std::size_t parent;
+  };
+  struct Place {
+    const ATNState* state;
+    std::size_t link;
+    friend auto operator<=>(const Place&, const Place&) = default;
+  };
+
+  void Enter(Place first) {
+    std::vector<Place> todo{first};
+    while (!todo.empty()) {
+      const Place place = todo.back();
+      todo.pop_back();
+      if (!seen_.insert(place).second) continue;
+      if (const_cast<ATNState*>(place.state)->getStateType() == ATNState::RULE_STOP) {
+        if (place.link == 0) {
+          can_end_ = true;
+        } else {
+          todo.push_back({links_[place.link].follow, links_[place.link].parent});
+        }
+        continue;
+      }
+      bool waits = false;
+      for (const Transition* transition : place.state->transitions) {
+        if (transition->getSerializationType() == Transition::RULE) {
+          const auto* rule = static_cast<const antlr4::atn::RuleTransition*>(transition);
+          todo.push_back({rule->target, LinkTo(rule->followState, place.link)});
+        } else if (transition->isEpsilon()) {
+          todo.push_back({transition->target, place.link});
+        } else {
+          waits = true;
+        }
+      }
+      if (waits) waiting_.push_back(place);
     }
   }
+
+  std::size_t LinkTo(const ATNState* follow, std::size_t parent) {
+    const auto [found, is_new] = known_.try_emplace({follow, parent}, links_.size());
+    if (is_new) links_.push_back({follow, parent});
+    return found->second;
+  }
+
+  const antlr4::Parser& parser_;
+  std::vector<Link> links_;
+  std::map<Place, std::size_t> known_;
+  std::set<Place> seen_;
+  std::vector<Place> waiting_;
+  bool can_end_ = false;
+};
+
+std::vector<Expected> GrammarWalk::expected() const {
+  std::vector<Expected> all;
+  for (const Place& place : waiting_) {
+    const std::string_view rule = parser_.getRuleNames()[place.state->ruleIndex];
+    for (const Transition* transition : place.state->transitions) {
+      if (transition->isEpsilon()) continue;
+      const antlr4::misc::IntervalSet symbols = transition->label();
+      for (const auto& interval : symbols.getIntervals()) {
+        for (ssize_t symbol = std::max<ssize_t>(interval.a, 1); symbol <= interval.b; ++symbol) {
+          // `'word'`, or nothing for a kind of token.
+          std::string word =
+              parser_.getVocabulary().getLiteralName(static_cast<std::size_t>(symbol));
+          if (word.size() >= 2) word = word.substr(1, word.size() - 2);
+          all.push_back({std::move(word), rule});
+        }
+      }
+    }
+  }
+  return all;
+}
+
+std::size_t RuleOf(Piece piece) {
+  switch (piece) {
+    case Piece::Header:
+      return CurfewParser::RuleHeader;
+    case Piece::AttributesHead:
+      return CurfewParser::RuleAttributesHead;
+    case Piece::Attribute:
+      return CurfewParser::RuleAttribute;
+    case Piece::ImageHead:
+      return CurfewParser::RuleImageHead;
+    case Piece::ImageField:
+      return CurfewParser::RuleImageField;
+    case Piece::SecretHead:
+      return CurfewParser::RuleSecretHead;
+    case Piece::SecretField:
+      return CurfewParser::RuleSecretField;
+    case Piece::List:
+      return CurfewParser::RuleListDeclaration;
+    case Piece::SandboxHead:
+      return CurfewParser::RuleSandboxHead;
+    case Piece::PlaneHead:
+      return CurfewParser::RulePlaneHead;
+    case Piece::ImageStatement:
+      return CurfewParser::RuleImageStatement;
+    case Piece::IdentityStatement:
+      return CurfewParser::RuleIdentityStatement;
+    case Piece::FilesystemStatement:
+      return CurfewParser::RuleFilesystemStatement;
+    case Piece::KeepHead:
+      return CurfewParser::RuleKeepHead;
+    case Piece::KeepItem:
+      return CurfewParser::RuleKeepItem;
+    case Piece::NetworkStatement:
+      return CurfewParser::RuleNetworkStatement;
+    case Piece::LifetimeStatement:
+      return CurfewParser::RuleLifetimeStatement;
+    case Piece::EvidenceStatement:
+      return CurfewParser::RuleEvidenceStatement;
+    case Piece::Rule:
+      return CurfewParser::RuleSetRule;
+    case Piece::TestHead:
+      return CurfewParser::RuleTestHead;
+    case Piece::TestStep:
+      return CurfewParser::RuleTestItem;
+  }
+  CURFEW_UNREACHABLE("the switch names every piece");
 }
 
 }  // namespace
@@ -269,14 +379,16 @@ struct PieceParser::Engine final {
     }
   };
 
-  explicit Engine(const TokenSequence& tokens) : window(tokens), parser(&window) {
+  explicit Engine(const TokenSequence& all) : tokens(all), window(all), parser(&window) {
     parser.removeErrorListeners();
+    parser.setErrorHandler(std::make_shared<StopAtFirst>());
   }
 
   antlr4::ParserRuleContext* Run(Piece piece);
-  bool Try(Piece piece, std::size_t position, antlr4::atn::PredictionMode mode, PieceError& error,
-           ParsedPiece& parsed);
+  std::optional<ParsedPiece> Try(Piece piece, std::size_t position,
+                                 antlr4::atn::PredictionMode mode);
 
+  const TokenSequence& tokens;
   TokenWindow window;
   Parser parser;
 };
@@ -329,37 +441,40 @@ antlr4::ParserRuleContext* PieceParser::Engine::Run(Piece piece) {
   CURFEW_UNREACHABLE("the switch names every piece");
 }
 
-bool PieceParser::Engine::Try(Piece piece, std::size_t position, antlr4::atn::PredictionMode mode,
-                              PieceError& error, ParsedPiece& parsed) {
+std::optional<ParsedPiece> PieceParser::Engine::Try(Piece piece, std::size_t position,
+                                                    antlr4::atn::PredictionMode mode) {
   parser.Forget();
   window.Begin(position);
-  auto strategy = std::make_shared<StopAtFirst>();
-  parser.setErrorHandler(strategy);
   parser.getInterpreter<antlr4::atn::ParserATNSimulator>()->setPredictionMode(mode);
   try {
-    parsed.tree = Run(piece);
-    parsed.next = window.index();
-    return true;
-  } catch (const antlr4::RuntimeException&) {
-    // Both of ANTLR's ways to give up come through StopAtFirst.
-    CURFEW_CHECK(strategy->kept, "ANTLR reports before it gives up");
+    antlr4::ParserRuleContext* tree = Run(piece);
+    return ParsedPiece{tree, window.index()};
+  } catch (const antlr4::ParseCancellationException&) {
+    return std::nullopt;
   }
-  error = std::move(strategy->error);
-  return false;
 }
 
 PieceParser::PieceParser(const TokenSequence& tokens) : engine_(std::make_unique<Engine>(tokens)) {}
 PieceParser::~PieceParser() = default;
 
-std::variant<ParsedPiece, PieceError> PieceParser::Parse(Piece piece, std::size_t position) {
-  ParsedPiece parsed;
-  PieceError error;
-  // The fast prediction first. Where it fails, the full one decides, and says what is wrong.
-  if (engine_->Try(piece, position, antlr4::atn::PredictionMode::SLL, error, parsed)) {
-    return parsed;
+std::optional<ParsedPiece> PieceParser::Parse(Piece piece, std::size_t position) {
+  // The fast prediction first; where it fails, the full one decides.
+  auto parsed = engine_->Try(piece, position, antlr4::atn::PredictionMode::SLL);
+  if (!parsed) parsed = engine_->Try(piece, position, antlr4::atn::PredictionMode::LL);
+  return parsed;
+}
+
+Expectation PieceParser::Explain(Piece piece, std::size_t position, std::size_t limit) const {
+  GrammarWalk walk(engine_->parser, RuleOf(piece));
+  Expectation expectation;
+  expectation.position = position;
+  while (expectation.position < std::min(limit, engine_->tokens.size()) &&
+         walk.Step(engine_->tokens[expectation.position].symbol)) {
+    ++expectation.position;
   }
-  if (engine_->Try(piece, position, antlr4::atn::PredictionMode::LL, error, parsed)) return parsed;
-  return error;
+  expectation.expected = walk.expected();
+  expectation.can_end = walk.can_end();
+  return expectation;
 }
 
 }  // namespace curfew::syntax

@@ -7,10 +7,10 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
-#include <variant>
 #include <vector>
 
 namespace antlr4 {
@@ -69,11 +69,18 @@ class TokenSequence {
   std::vector<std::uint32_t> indexes_;
 };
 
-// Where a piece went wrong.
-struct PieceError {
-  std::size_t position = 0;           // of the token that does not fit; size() at the end
-  std::string_view rule;              // the innermost rule of the grammar
-  std::vector<std::string> expected;  // words as written, or "a string" and so on; may be empty
+// A token that would have fitted: the word or sign itself, or no word where any of a kind would do;
+// and the innermost rule of the grammar that wants it.
+struct Expected {
+  std::string word;
+  std::string_view rule;
+};
+
+// How far the grammar can follow a piece, and what it wants there.
+struct Expectation {
+  std::size_t position = 0;  // of the token that does not fit; size() at the end
+  std::vector<Expected> expected;
+  bool can_end = false;  // the piece is whole without it
 };
 
 struct ParsedPiece {
@@ -89,7 +96,11 @@ class PieceParser {
   PieceParser(const PieceParser&) = delete;
   PieceParser& operator=(const PieceParser&) = delete;
 
-  std::variant<ParsedPiece, PieceError> Parse(Piece piece, std::size_t position);
+  // Nothing when the piece has a mistake, which Explain finds.
+  std::optional<ParsedPiece> Parse(Piece piece, std::size_t position);
+
+  // Follows the piece that begins at `position`, at most up to `limit`.
+  [[nodiscard]] Expectation Explain(Piece piece, std::size_t position, std::size_t limit) const;
 
  private:
   struct Engine;

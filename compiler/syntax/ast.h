@@ -6,6 +6,7 @@
 
 #include "compiler/source/source.h"
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <variant>
@@ -679,11 +680,33 @@ struct SandboxDecl {
 using Declaration = std::variant<LanguageHeader, PackageHeader, UseHeader, AttributesDecl,
                                  ImageDecl, SecretDecl, ListDecl, SandboxDecl, Rule, TestDecl>;
 
+// The blocks of the language, and where their statements begin: what the formatter lays out by.
+enum class Block {
+  File,
+  Attributes,
+  ImageDeclaration,
+  Secret,
+  Sandbox,
+  Image,
+  Identity,
+  Filesystem,
+  Network,
+  Lifetime,
+  Evidence,
+  Keep,  // the braces of `persist` and `snapshot`
+  Test,
+};
+struct StatementPlace {
+  std::uint32_t begin = 0;  // byte of the first token
+  Block block = Block::File;
+};
+
 // One file. Headers stand before all else, `language` and `package` at most once a file; a set's
 // files need not agree here.
 struct Ast {
   FileId file = Span::Nowhere;
   std::vector<Declaration> declarations;
+  std::vector<StatementPlace> places;  // ascending; heads of blocks are statements too
 };
 
 // The words of the language, for messages and printers.

@@ -143,6 +143,15 @@ std::optional<std::string_view> HomeOf(std::string_view word) {
   return std::nullopt;
 }
 
+bool IsPlaneWord(std::string_view word) {
+  for (const Block block : {Block::Sandbox, Block::Image, Block::Identity, Block::Filesystem,
+                            Block::Network, Block::Lifetime, Block::Evidence}) {
+    const auto words = WordsOf(block);
+    if (std::find(words.begin(), words.end(), word) != words.end()) return true;
+  }
+  return false;
+}
+
 std::optional<std::string_view> ReservedForm(Block block, std::string_view first,
                                              std::string_view second) {
   if (first == "approve" || first == "approval" || first == "approvals" ||
@@ -161,13 +170,14 @@ std::optional<std::string_view> ReservedForm(Block block, std::string_view first
 
 std::optional<std::string_view> NearestWord(std::string_view word,
                                             std::span<const std::string_view> words) {
-  const std::size_t limit = word.size() <= 3 ? 1 : 2;
+  // Short words are near to too many others.
+  const std::size_t limit = word.size() <= 2 ? 0 : word.size() <= 4 ? 1 : 2;
   std::optional<std::string_view> nearest;
   std::size_t least = limit + 1;
   if (word.size() > 32) return nearest;
   for (const std::string_view candidate : words) {
     const std::size_t distance = EditDistance(word, candidate, limit);
-    if (distance > 0 && distance < least && distance < candidate.size()) {
+    if (distance > 0 && distance < least && distance + 1 < candidate.size()) {
       least = distance;
       nearest = candidate;
     }

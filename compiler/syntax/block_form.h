@@ -11,22 +11,6 @@
 
 namespace curfew::syntax {
 
-enum class Block {
-  File,
-  Attributes,
-  ImageDeclaration,
-  Secret,
-  Sandbox,
-  Image,
-  Identity,
-  Filesystem,
-  Network,
-  Lifetime,
-  Evidence,
-  Keep,  // the braces of `persist` and `snapshot`
-  Test,
-};
-
 // As a message says it: "`network`", "a test", "the policy".
 std::string_view NameOf(Block block);
 
@@ -40,6 +24,9 @@ Block BlockOf(PlaneKind plane);
 
 // Where a statement that begins with `word` belongs, as a message says it; nothing when nowhere.
 std::optional<std::string_view> HomeOf(std::string_view word);
+
+// Whether a statement of some plane, or a plane, begins with `word`.
+bool IsPlaneWord(std::string_view word);
 
 // A form that the language keeps for later and that begins so, as a message says it.
 // `second` is the word behind `first`; labels are already taken off.

@@ -5,6 +5,7 @@
 #include "compiler/syntax/antlr_engine.h"
 #include "compiler/syntax/antlr_tree.h"
 #include "compiler/syntax/block_form.h"
+#include "compiler/syntax/expectation.h"
 
 #include <algorithm>
 
@@ -14,42 +15,15 @@ namespace {
 
 using diagnostics::Sink;
 
-// What a rule of the grammar holds, as an author calls it. Rules that are absent say what single
-// words were possible.
-struct RulePhrase {
-  std::string_view rule;
-  std::string_view phrase;
-};
-constexpr RulePhrase RulePhrases[] = {
-    {"duration", "a duration"},
-    {"durationBound", "a duration"},
-    {"byteSize", "a size"},
-    {"sizeBound", "a size"},
-    {"amount", "an amount"},
-    {"amountBound", "an amount"},
-    {"number", "a number"},
-    {"text", "a string"},
-    {"texts", "a string"},
-    {"time", "a time"},
-    {"digest", "a digest"},
-    {"name", "a name"},
-    {"newName", "a name"},
-    {"newNames", "a name"},
-    {"path", "a name"},
-    {"typeName", "a type"},
-    {"type", "a type"},
-    {"list", "a list"},
-    {"object", "an object"},
-    {"wished", "a value"},
-    {"action", "an action"},
-    {"audience", "a principal, an attribute or `any`"},
-    {"target", "a pattern or a list's name"},
-    {"place", "an address block or a list's name"},
-    {"comparator", "a comparison"},
-    {"methods", "methods (`GET`, or `any`)"},
-};
-
-std::string Quoted(std::string_view text) { return fmt::format("`{}`", Printable(text, 60)); }
+// A token as a message shows it.
+std::string Short(std::string_view text) {
+  constexpr std::size_t BytesMax = 60;
+  if (text.size() <= BytesMax) return std::string(text);
+  std::size_t cut = BytesMax;
+  while (cut > 0 && (static_cast<unsigned char>(text[cut]) & 0xC0) == 0x80) --cut;
+  return fmt::format("{}…", text.substr(0, cut));
+}
+std::string Quoted(std::string_view text) { return fmt::format("`{}`", Short(text)); }
 
 class Parser {
  public:
@@ -64,6 +38,7 @@ class Parser {
         ast.declarations.push_back(*std::move(declaration));
       }
     }
+    ast.places = std::move(places_);
     return ast;
   }
 
@@ -85,6 +60,17 @@ class Parser {
     const auto words = WordsOf(block);
     if (TakesLabels(block) && IsLabel(position)) return true;
     return std::find(words.begin(), words.end(), Text(position)) != words.end();
+  }
+  // Whether a line that begins so is meant as a new statement, be it one of another block or a
+  // misspelt one: each has a message of its own.
+  [[nodiscard]] bool BeginsSome(Block block, std::size_t position) const {
+    if (Begins(block, position)) return true;
+    if (tokens_[position].kind == TokenKind::Word && !IsKnownWord(Text(position)) &&
+        NearestWord(Text(position), WordsOf(block))) {
+      return true;
+    }
+    return ReservedForm(block, Text(position), Text(position + 1)) ||
+           (block != Block::Test && block != Block::Keep && IsPlaneWord(Text(position)));
   }
   // Behind a label, if there is one.
   [[nodiscard]] std::size_t Effect(Block block) const {
@@ -130,7 +116,7 @@ class Parser {
       const std::string_view text = Text(i);
       const bool is_punctuation = tokens_[i].kind == TokenKind::Punctuation;
       const bool behind = i >= mistake && i > begin && depth == 0;
-      if (behind && StartsLine(i) && Begins(block, i)) return Continue(i);
+      if (behind && StartsLine(i) && BeginsSome(block, i)) return Continue(i);
       if (is_punctuation && (text == "{" || text == "[" || text == "(")) ++depth;
       if (is_punctuation && (text == "}" || text == "]" || text == ")")) {
         // The block ends here. What else closes nothing is what a mistake left over.
@@ -165,60 +151,47 @@ class Parser {
     return false;
   }
 
-  void ReportPieceError(std::size_t begin, const PieceError& error) {
-    const std::size_t mistake = error.position;
-    const source::Span span = mistake < tokens_.size() && !(StartsLine(mistake) && mistake > begin)
-                                  ? tokens_.span(mistake)
-                                  : source::Behind(tokens_.span(mistake - 1));
+  // What was wrong with a piece that began at `begin`.
+  void ReportPieceError(std::size_t begin, const Expectation& expectation) {
+    const std::size_t mistake = expectation.position;
     const std::string_view found = Text(mistake);
     const bool is_word = mistake < tokens_.size() && tokens_[mistake].kind == TokenKind::Word;
-    const std::string_view before = mistake > 0 ? Text(mistake - 1) : std::string_view();
-
-    if (is_word && (error.rule == "newName" || error.rule == "newNames") && !StartsLine(mistake)) {
+    if (is_word && !StartsLine(mistake) && WantsNewName(expectation)) {
       sink_.Report(tokens_.span(mistake), diag::ReservedName, found);
       return;
     }
-    std::vector<std::string_view> words(error.expected.begin(), error.expected.end());
-    if (is_word) {
-      const auto nearest = NearestWord(found, words.empty() ? InnerWords() : words);
-      if (nearest && nearest->find(' ') == std::string_view::npos) {
-        sink_.Report(tokens_.span(mistake), diag::MisspeltWord, found, *nearest)
-            .Fix(tokens_.span(mistake), std::string(*nearest));
-        return;
-      }
+    if (is_word && !IsKnownWord(found)) {
+      std::vector<std::string_view> words;
+      for (const Expected& expected : expectation.expected) words.push_back(expected.word);
+      if (const auto meant = NearestWord(found, words)) return ReportMisspelt(mistake, *meant);
     }
-    const std::string expectation = Expectation(error, before);
-    if (expectation.empty()) {
-      sink_.Report(span, diag::CannotFollow, Printable(found, 60), Printable(before, 60));
-      return;
-    }
-    sink_.Report(span, diag::ExpectedAfter, expectation, Printable(before, 60),
-                 mistake < tokens_.size() ? Quoted(found) : "the end of the file");
+    ReportExpectation(begin, expectation);
   }
 
-  // What would have fitted; empty when that is not known.
-  [[nodiscard]] static std::string Expectation(const PieceError& error, std::string_view before) {
-    for (const RulePhrase& known : RulePhrases) {
-      if (error.rule == known.rule) return std::string(known.phrase);
+  void ReportMisspelt(std::size_t position, std::string_view meant) {
+    const source::Span span = tokens_.span(position);
+    sink_.Report(span, diag::MisspeltWord, Text(position), meant).Fix(span, std::string(meant));
+  }
+
+  void ReportExpectation(std::size_t begin, const Expectation& expectation) {
+    const std::size_t mistake = expectation.position;
+    const std::string before = Short(Text(mistake - 1));
+    // What is missing at a line's end is missing there.
+    const bool at_line_end = mistake >= tokens_.size() || (StartsLine(mistake) && mistake > begin);
+    const source::Span span =
+        at_line_end ? source::Behind(tokens_.span(mistake - 1)) : tokens_.span(mistake);
+    const std::string phrase = DescribeExpectation(expectation, Text(mistake - 1));
+    if (phrase.empty()) {
+      sink_.Report(span, diag::CannotFollow, Short(Text(mistake)), before);
+    } else {
+      sink_.Report(span, diag::ExpectedAfter, phrase, before,
+                   mistake < tokens_.size() ? Quoted(Text(mistake)) : "the end of the file");
     }
-    if (error.rule == "operand" || error.rule == "condition" || error.rule == "comparison" ||
-        error.rule == "sum" || error.rule == "value" || error.rule == "scalar") {
-      static constexpr std::string_view BeforeCondition[] = {"when", ":",     "and", "or",
-                                                             "not",  "where", "("};
-      const bool is_condition = std::find(std::begin(BeforeCondition), std::end(BeforeCondition),
-                                          before) != std::end(BeforeCondition);
-      return is_condition ? "a condition" : "a value";
-    }
-    constexpr std::size_t ShownMax = 6;
-    std::string list;
-    const std::size_t count = error.expected.size();
-    if (count == 0 || count > ShownMax) return list;
-    for (std::size_t i = 0; i < count; ++i) {
-      const std::string& option = error.expected[i];
-      if (i > 0) list += i + 1 == count ? " or " : ", ";
-      list += option.find(' ') == std::string::npos ? Quoted(option) : option;
-    }
-    return list;
+  }
+
+  [[nodiscard]] static bool IsKnownWord(std::string_view word) {
+    const auto inner = InnerWords();
+    return HomeOf(word) || std::find(inner.begin(), inner.end(), word) != inner.end();
   }
 
   // Nothing of the block begins with the token at hand.
@@ -230,19 +203,14 @@ class Parser {
     const bool is_word = token.kind == TokenKind::Word;
     const bool continues =
         !token.starts_line && at_ > 0 && Text(at_ - 1) != "{" && Text(at_ - 1) != "}";
+    if (continues && last_piece_ && ReportSwallowedLine(block, *last_piece_, piece_begin_, at_)) {
+      return;
+    }
     ReportUnlessKnown(begin, begin + 1, [&] {
       if (const auto reserved = ReservedForm(block, word, Text(at_ + 1)); reserved && !continues) {
         sink_.Report(span, diag::ReservedForm, *reserved);
       } else if (continues || !is_word) {
-        const auto nearest = is_word ? NearestWord(word, InnerWords()) : std::nullopt;
-        const auto begins = is_word ? NearestWord(word, WordsOf(block)) : std::nullopt;
-        if (const auto meant = nearest ? nearest : begins) {
-          sink_.Report(span, diag::MisspeltWord, word, *meant).Fix(span, std::string(*meant));
-        } else if (at_ > 0) {
-          sink_.Report(span, diag::CannotFollow, Printable(word, 60), Printable(Text(at_ - 1), 60));
-        } else {
-          ReportBeginsNothing(block);
-        }
+        ReportCannotFollow(block);
       } else if (word == "allow") {
         sink_.Report(span, diag::AllowOutsidePlane, NameOf(block));
       } else if (const auto home = HomeOf(word)) {
@@ -256,6 +224,35 @@ class Parser {
     Resume(block, begin, begin);
   }
 
+  // The token at hand stands on the line of a statement that ended before it. The grammar may have
+  // been able to follow further than where ANTLR ended the statement: `ttl 2h at moost 8h`.
+  void ReportCannotFollow(Block block) {
+    if (at_ == 0) return ReportBeginsNothing(block);
+    if (last_piece_) {
+      const Expectation further =
+          pieces_.Explain(*last_piece_, piece_begin_, std::min(at_ + 3, tokens_.size()));
+      if (further.position >= at_) return ReportPieceError(piece_begin_, further);
+    }
+    if (tokens_[at_].kind == TokenKind::Word && !IsKnownWord(Text(at_))) {
+      if (const auto meant = NearestWord(Text(at_), WordsOf(block))) {
+        return ReportMisspelt(at_, *meant);
+      }
+    }
+    sink_.Report(tokens_.span(at_), diag::CannotFollow, Short(Text(at_)), Short(Text(at_ - 1)));
+  }
+
+  // A statement that lacks its last name has taken the first word of the next line for it; that
+  // line is read again.
+  bool ReportSwallowedLine(Block block, Piece piece, std::size_t begin, std::size_t mistake) {
+    if (mistake < begin + 2 || StartsLine(mistake)) return false;
+    const std::size_t line = mistake - 1;
+    if (!StartsLine(line) || !Begins(block, line)) return false;
+    ReportUnlessKnown(begin, line,
+                      [&] { ReportExpectation(begin, pieces_.Explain(piece, begin, line)); });
+    at_ = line;
+    return true;
+  }
+
   void ReportBeginsNothing(Block block) {
     std::string words;
     for (const std::string_view word : WordsOf(block)) {
@@ -263,8 +260,7 @@ class Parser {
       words += Quoted(word);
     }
     if (words.empty()) words = "`name: type`";
-    sink_.Report(tokens_.span(at_), diag::UnknownStatement, Printable(Text(at_), 60), NameOf(block),
-                 words);
+    sink_.Report(tokens_.span(at_), diag::UnknownStatement, Short(Text(at_)), NameOf(block), words);
   }
 
   // Forms that a careful author may try, and that have a message of their own.
@@ -304,35 +300,36 @@ class Parser {
 
   // Parses one piece and reads it, or reports and resumes. `Read` takes the tree.
   template <typename Read>
-  bool ReadPiece(Piece piece, Block block, Read&& read) {
+  void ReadPiece(Piece piece, Block block, Read&& read) {
     const std::size_t begin = at_;
-    auto result = pieces_.Parse(piece, begin);
-    if (const auto* error = std::get_if<PieceError>(&result)) {
-      const std::size_t mistake = error->position;
-      // A mistake of a token may make a later one not fit.
-      ReportUnlessKnown(begin, mistake + 1, [&] { ReportPieceError(begin, *error); });
-      Resume(block, begin, mistake);
-      return false;
-    }
-    const auto& parsed = std::get<ParsedPiece>(result);
-    at_ = parsed.next;
-    read(*parsed.tree);
-    return true;
+    if (TryPiece(piece, block, read)) return;
+    const Expectation expectation = pieces_.Explain(piece, begin, tokens_.size());
+    const std::size_t mistake = expectation.position;
+    if (ReportSwallowedLine(block, piece, begin, mistake)) return;
+    ReportUnlessKnown(begin, mistake + 1, [&] { ReportPieceError(begin, expectation); });
+    Resume(block, begin, mistake);
   }
 
   // A head up to its brace. False when there is no block to read.
   template <typename Read>
   bool ReadHead(Piece piece, Block outer, Read&& read) {
     const std::size_t begin = at_;
-    auto result = pieces_.Parse(piece, begin);
-    if (const auto* error = std::get_if<PieceError>(&result)) {
-      const std::size_t mistake = error->position;
-      ReportUnlessKnown(begin, mistake + 1, [&] { ReportPieceError(begin, *error); });
-      return ResumeInBlock(outer, begin, mistake);
-    }
-    const auto& parsed = std::get<ParsedPiece>(result);
-    at_ = parsed.next;
-    read(*parsed.tree);
+    if (TryPiece(piece, outer, read)) return true;
+    const Expectation expectation = pieces_.Explain(piece, begin, tokens_.size());
+    const std::size_t mistake = expectation.position;
+    ReportUnlessKnown(begin, mistake + 1, [&] { ReportPieceError(begin, expectation); });
+    return ResumeInBlock(outer, begin, mistake);
+  }
+
+  template <typename Read>
+  bool TryPiece(Piece piece, Block block, Read&& read) {
+    const auto parsed = pieces_.Parse(piece, at_);
+    if (!parsed) return false;
+    places_.push_back({tokens_.span(at_).begin, block});
+    piece_begin_ = at_;
+    last_piece_ = piece;
+    at_ = parsed->next;
+    read(*parsed->tree);
     return true;
   }
 
@@ -393,10 +390,9 @@ class Parser {
     std::optional<Declaration> header;
     const source::Span span = tokens_.span(at_);
     const std::string word(Text(at_));
-    if (!ReadPiece(Piece::Header, Block::File,
-                   [&](TreeReader::Tree& tree) { header = Reader().ReadHeader(tree); })) {
-      return header;
-    }
+    ReadPiece(Piece::Header, Block::File,
+              [&](TreeReader::Tree& tree) { header = Reader().ReadHeader(tree); });
+    if (!header) return header;
     if (seen_declaration_) sink_.Report(span, diag::HeaderTooLate, word);
     auto* first = word == "language" ? &language_ : word == "package" ? &package_ : nullptr;
     if (first != nullptr && *first) {
@@ -565,6 +561,9 @@ class Parser {
   PieceParser pieces_;
   Sink& sink_;
   std::size_t at_ = 0;
+  std::optional<Piece> last_piece_;  // the last that was read, and where it began
+  std::size_t piece_begin_ = 0;
+  std::vector<StatementPlace> places_;
   bool seen_declaration_ = false;
   std::optional<source::Span> language_;
   std::optional<source::Span> package_;

@@ -1,0 +1,51 @@
+#include "compiler/diagnostics/render.h"
+#include "compiler/syntax/format.h"
+#include "compiler/syntax/parse.h"
+#include "compiler/syntax/print.h"
+#include "tests/golden/stage.h"
+
+namespace curfew::golden {
+
+namespace {
+
+Printed RunSyntax(const source::SourceMap& sources) {
+  diagnostics::Sink sink;
+  std::string text;
+  for (const syntax::Ast& ast : syntax::ParseAll(sources, sink)) text += syntax::Print(ast);
+  if (sink.has_errors()) return {diagnostics::RenderText(sink, sources), true};
+  return {std::move(text), false};
+}
+
+// The formatted text, when its promises hold for it: same tree, and a fixed point.
+Printed RunFormat(const source::SourceMap& sources) {
+  std::string text;
+  for (source::FileId file = 0; file < sources.size(); ++file) {
+    diagnostics::Sink sink;
+    const syntax::TokenList tokens = syntax::Lex(sources, file, sink);
+    const syntax::Ast ast = syntax::Parse(tokens, sink);
+    if (sink.has_errors()) return {diagnostics::RenderText(sink, sources), true};
+    const std::string formatted = syntax::Format(tokens, ast);
+    source::SourceMap again;
+    again.Add({"formatted", formatted});
+    const syntax::TokenList tokens_again = syntax::Lex(again, 0, sink);
+    const syntax::Ast ast_again = syntax::Parse(tokens_again, sink);
+    if (sink.has_errors()) return {"broken: " + diagnostics::RenderText(sink, again), true};
+    if (!syntax::Equal(ast, ast_again)) return {"the tree has changed\n" + formatted, true};
+    if (syntax::Format(tokens_again, ast_again) != formatted) {
+      return {"not a fixed point\n" + formatted, true};
+    }
+    text += formatted;
+  }
+  return {std::move(text), false};
+}
+
+constexpr Stage All[] = {
+    {"syntax", RunSyntax, 1000, 2999},
+    {"fmt", RunFormat, 0, 0},
+};
+
+}  // namespace
+
+std::span<const Stage> Stages() { return All; }
+
+}  // namespace curfew::golden
