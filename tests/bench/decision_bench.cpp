@@ -1,0 +1,94 @@
+// decision_bench WORKLOAD.json POLICY_OUT: compiles the workload's policy (and leaves its text in
+// POLICY_OUT for whoever wants to read it), checks every answer, measures the CPU time of a
+// decision, and prints one line of JSON.
+#include "tests/bench/decision_set.h"
+
+#include <algorithm>
+#include <ctime>
+#include <fstream>
+#include <iterator>
+
+#include <fmt/format.h>
+
+using namespace curfew;
+
+namespace {
+
+std::uint64_t ThreadCpuNs() {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000u +
+         static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+struct Cost {
+  double median_ns = 0;
+  double least_ns = 0;
+};
+
+// Eleven batches over all requests, each of about 60 ms, as the floor measures itself.
+Cost Measure(const bench::DecisionSet& set) {
+  constexpr std::uint64_t BatchNs = 60'000'000;
+  constexpr std::size_t BatchCount = 11;
+  module::VerdictRoom room;
+  std::size_t allowed = 0;
+  const auto round = [&] {
+    for (std::size_t i = 0; i < set.size(); ++i) allowed += set.Allows(i, room.verdict) ? 1 : 0;
+  };
+  const std::uint64_t begin = ThreadCpuNs();
+  round();
+  const std::uint64_t first = std::max<std::uint64_t>(ThreadCpuNs() - begin, 1);
+  const std::uint64_t rounds = std::max<std::uint64_t>(BatchNs / first, 1);
+  std::vector<double> batches;
+  for (std::size_t batch = 0; batch < BatchCount; ++batch) {
+    const std::uint64_t start = ThreadCpuNs();
+    for (std::uint64_t i = 0; i < rounds; ++i) round();
+    batches.push_back(static_cast<double>(ThreadCpuNs() - start) /
+                      static_cast<double>(rounds * set.size()));
+  }
+  // Every round allowed as many as the first: the work was done.
+  CURFEW_CHECK(allowed % (rounds * BatchCount + 1) == 0, "decisions are deterministic");
+  std::sort(batches.begin(), batches.end());
+  return {batches[BatchCount / 2], batches.front()};
+}
+
+int Run(const char* workload_path, const char* policy_path) {
+  std::ifstream in(workload_path, std::ios::binary);
+  const std::string json(std::istreambuf_iterator<char>(in), {});
+  if (!in) {
+    fmt::print(stderr, "decision_bench: cannot read {}\n", workload_path);
+    return 1;
+  }
+  auto workload = bench::ReadWorkload(json);
+  if (!workload) {
+    fmt::print(stderr, "decision_bench: {}: {}\n", workload_path, workload.error().message);
+    return 1;
+  }
+  const auto set = bench::DecisionSet::Make(*std::move(workload), policy_path);
+  if (!set) {
+    fmt::print(stderr, "decision_bench: {}\n", set.error().message);
+    return ExitStatusOf(set.error().code);
+  }
+  const std::vector<std::size_t> wrong = set->WrongAnswers();
+  for (const std::size_t index : wrong) {
+    fmt::print(stderr, "wrong answer: expected {} for {}\n",
+               set->workload().allowed[index] ? "allow" : "deny", set->workload().requests[index]);
+  }
+  const Cost cost = Measure(*set);
+  fmt::print(
+      R"({{"rules": {}, "ns_med": {:.1f}, "ns_min": {:.1f}, "load_ms": {:.1f}, "bytes": {}, "bad": {}}})"
+      "\n",
+      set->workload().rule_count, cost.median_ns, cost.least_ns, set->compile_ms(),
+      set->module_bytes(), wrong.size());
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 3) {
+    fmt::print(stderr, "usage: decision_bench WORKLOAD.json POLICY_OUT\n");
+    return 1;
+  }
+  return Run(argv[1], argv[2]);
+}

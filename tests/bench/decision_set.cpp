@@ -1,0 +1,53 @@
+#include "tests/bench/decision_set.h"
+
+#include "compiler/module/capability.h"
+#include "compiler/tool/compile_set.h"
+
+#include <chrono>
+#include <fstream>
+
+namespace curfew::bench {
+Result<DecisionSet> DecisionSet::Make(Workload workload, const std::string& policy_path) {
+  std::ofstream policy(policy_path, std::ios::binary);
+  policy << workload.policy;
+  policy.close();
+  if (!policy) return Failure{FailureCode::System, "cannot write " + policy_path};
+  DecisionSet set;
+  set.workload_ = std::move(workload);
+  const auto begin = std::chrono::steady_clock::now();
+  const std::string paths[] = {policy_path};
+  CURFEW_TRY(Bytes bytes, tool::CompileModule(paths));
+  set.bytes_ = std::make_unique<Bytes>(std::move(bytes));
+  CURFEW_TRY(module::PolicyModule module, module::PolicyModule::Load(*set.bytes_, 1));
+  set.compile_ms_ =
+      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
+  set.engine_ = std::make_unique<interpret::Interpreter>(std::move(module));
+
+  for (const std::string& text : set.workload_.requests) {
+    CURFEW_TRY(const JsonValue document, ParseJson(text));
+    module::RequestDecoding decoding =
+        module::DecodeRequest(document, set.engine_->module().declared(), module::StatedBy::Author);
+    if (decoding) {
+      std::vector<module::Value> capabilities;
+      for (const std::string_view word : module::capability::All) {
+        capabilities.push_back(module::Value::OfText(word));
+      }
+      module::DecodedRequest& decoded = *decoding.decoded;
+      decoded.request.Set(schema::slot::HostCapabilities,
+                          module::Value::OfItems(decoded.arena.Keep(std::move(capabilities))));
+    }
+    set.requests_.push_back(std::move(decoding.decoded));
+  }
+  return set;
+}
+
+std::vector<std::size_t> DecisionSet::WrongAnswers() const {
+  std::vector<std::size_t> wrong;
+  module::VerdictRoom room;
+  for (std::size_t i = 0; i < size(); ++i) {
+    if (Allows(i, room.verdict) != workload_.allowed[i]) wrong.push_back(i);
+  }
+  return wrong;
+}
+
+}  // namespace curfew::bench

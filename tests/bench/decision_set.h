@@ -1,0 +1,47 @@
+// A workload's policy, compiled and ready to decide, and its requests, decoded: what the benchmark
+// measures and the test checks. Everything on the way from text to decision is the product's own.
+#pragma once
+
+#include "compiler/interpret/interpreter.h"
+#include "compiler/module/request_json.h"
+#include "tests/bench/workload.h"
+
+#include <memory>
+#include <optional>
+
+namespace curfew::bench {
+
+class DecisionSet {
+ public:
+  // Leaves the policy's text at `policy_path` and compiles that file, so that who wonders about a
+  // figure can read it. InvalidPolicy with the diagnostics if it is not accepted.
+  static Result<DecisionSet> Make(Workload workload, const std::string& policy_path);
+
+  [[nodiscard]] std::size_t size() const { return requests_.size(); }
+  [[nodiscard]] const Workload& workload() const { return workload_; }
+  [[nodiscard]] std::size_t module_bytes() const { return bytes_->size(); }
+  [[nodiscard]] double compile_ms() const { return compile_ms_; }
+
+  // Whether request `index` is allowed. One that the decoder refused is not.
+  [[nodiscard]] bool Allows(std::size_t index, module::Verdict& verdict) const {
+    const std::optional<module::DecodedRequest>& decoded = requests_[index];
+    if (!decoded) return false;
+    verdict.denials.count = verdict.allows.count = verdict.trials.count = 0;
+    engine_->Decide(decoded->request, verdict);
+    return verdict.effect == module::Effect::Allow;
+  }
+
+  // Requests that are not answered as expected, by index.
+  [[nodiscard]] std::vector<std::size_t> WrongAnswers() const;
+
+ private:
+  DecisionSet() = default;
+
+  Workload workload_;
+  std::unique_ptr<Bytes> bytes_;  // the module views it
+  std::unique_ptr<interpret::Interpreter> engine_;
+  std::vector<std::optional<module::DecodedRequest>> requests_;
+  double compile_ms_ = 0;
+};
+
+}  // namespace curfew::bench
