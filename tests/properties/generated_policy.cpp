@@ -1,0 +1,366 @@
+#include "tests/properties/generated_policy.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace curfew::properties {
+namespace {
+
+std::string DigestText(std::size_t n) { return fmt::format("sha256:{:064x}", 0xabc0 + n); }
+
+// ---- Conditions ---------------------------------------------------------------------------------
+
+// What a condition on any action may read.
+std::string SharedAtom(Random& r) {
+  switch (r.Below(24)) {
+    case 0:
+      return fmt::format("task.kind == \"k{}\"", r.Below(4));
+    case 1:
+      return fmt::format("task.team in [\"t{}\", \"t{}\"]", r.Below(2), 2 + r.Below(2));
+    case 2:
+      return fmt::format("task.team != \"t{}\"", r.Below(4));
+    case 3:
+      return "caller.id == task.owner";
+    case 4:
+      return "task.owner in caller.groups";
+    case 5:
+      return fmt::format("caller.groups intersects [\"group:g{}\", \"group:g9\"]", r.Below(3));
+    case 6:
+      return "caller.groups subset of [\"group:g0\", \"group:g1\"]";
+    case 7:
+      return fmt::format("count(caller.groups) {} {}", r.Pick({"<", ">=", "=="}), r.Below(4));
+    case 8:
+      return fmt::format("\"group:g{}\" in caller.groups", r.Below(3));
+    case 9:
+      return fmt::format("{} g in caller.groups where (g == \"group:g{}\" or g == task.owner)",
+                         r.Pick({"any", "all", "none"}), r.Below(3));
+    case 10:
+      return "caller.operator";
+    case 11:
+      return fmt::format("caller.kind {} agent", r.Pick({"==", "!="}));
+    case 12:
+      return fmt::format("now.weekday {} fri", r.Pick({"<", "<=", ">", ">=", "=="}));
+    case 13:
+      return fmt::format("now.time_of_day {} {}h", r.Pick({"<", ">="}), 1 + r.Below(20));
+    case 14:
+      return "now > 2026-06-01T00:00:00Z";
+    case 15:
+      return fmt::format("task.risk {} medium", r.Pick({"<", "<=", ">", ">=", "==", "!="}));
+    case 16:
+      return fmt::format("has task.ticket and task.ticket == \"T-{}\"", r.Below(3));
+    case 17:
+      return "(not has task.ticket or task.ticket matches \"T-*\")";
+    case 18:
+      return fmt::format("task.labels intersects [\"l{}\"]", r.Below(3));
+    case 19:
+      return fmt::format("{} l in task.labels where (l matches \"l*\")",
+                         r.Pick({"any", "all", "none"}));
+    case 20:
+      return fmt::format("task.budget {} {}", r.Pick({"<", "<=", ">", ">="}), r.Below(6));
+    case 21:
+      return fmt::format("task.kind matches \"{}\"", r.Pick({"k*", "*0", "*", "x*", "k*1"}));
+    case 22:
+      return "caller.operator == task.urgent";
+    default:
+      return fmt::format("task.trigger == {}", r.Pick({"human", "schedule", "api", "agent"}));
+  }
+}
+
+std::string SandboxAtom(Random& r) {
+  switch (r.Below(6)) {
+    case 0:
+      return fmt::format("sandbox.age {} {}m", r.Pick({"<", ">="}), 10 + r.Below(60));
+    case 1:
+      return fmt::format("sandbox.age + sandbox.idle > {}m", 10 + r.Below(60));
+    case 2:
+      return fmt::format("sandbox.isolation == {}", r.Pick({"kvm", "emulated"}));
+    case 3:
+      return "sandbox.creator == caller.id";
+    case 4:
+      return r.OneIn(2) ? "token.valid" : "token.expires_in > 5m";
+    default:
+      return fmt::format("sandbox.image == {}", DigestText(r.Below(3)));
+  }
+}
+
+std::string OwnAtom(Random& r, const std::string& action) {
+  if (action == "create") {
+    switch (r.Below(7)) {
+      case 0:
+        return fmt::format("create.ttl {} {}m", r.Pick({">", "<="}), 10 + r.Below(60));
+      case 1:
+        return fmt::format("create.cpu >= {}", 1 + r.Below(4));
+      case 2:
+        return fmt::format("create.image == {}", DigestText(r.Below(3)));
+      case 3:
+        return "create.env intersects [\"LANG\"]";
+      case 4:
+        return "create.isolation == any";
+      case 5:
+        return "has create.class and create.class == \"c0\"";
+      default:
+        return fmt::format("create.running > {}", r.Below(4));
+    }
+  }
+  if (action == "exec") {
+    switch (r.Below(6)) {
+      case 0:
+        return fmt::format("exec.program matches \"{}\"",
+                           r.Pick({"/usr/bin/*", "/usr/**", "/bin/sh", "/**", "/usr/bin/p*"}));
+      case 1:
+        return "exec.args starts [\"-m\"]";
+      case 2:
+        return "any a in exec.args where (a matches \"-*\")";
+      case 3:
+        return fmt::format("exec.user == \"{}\"", r.Pick({"root", "agent"}));
+      case 4:
+        return r.OneIn(2) ? "exec.terminal" : "not exec.background";
+      default:
+        return "count(exec.args) > 1";
+    }
+  }
+  if (action == "egress") {
+    switch (r.Below(7)) {
+      case 0:
+        return fmt::format("egress.host matches \"{}\"",
+                           r.Pick({"*.example.com", "**.example.com", "api.example.com"}));
+      case 1:
+        return "has egress.ip and egress.ip in \"10.0.0.0/8\"";
+      case 2:
+        return fmt::format("has egress.method and egress.method == \"{}\"",
+                           r.Pick({"GET", "POST"}));
+      case 3:
+        return "has egress.path and egress.path matches \"/a/**\"";
+      case 4:
+        return "egress.port in [443, 80]";
+      case 5:
+        return "egress.scheme == https";
+      default:
+        return "egress.bytes > 1MiB";
+    }
+  }
+  if (action == "export") {
+    switch (r.Below(3)) {
+      case 0:
+        return fmt::format("export.path matches \"{}\"",
+                           r.Pick({"/work/**", "/work/out/*", "/**"}));
+      case 1:
+        return "export.size > 1MiB";
+      default:
+        return "export.kind == link";
+    }
+  }
+  if (action == "observe") return "observe.what == logs";
+  return SharedAtom(r);
+}
+
+// A condition that requests of every action of `actions` can be asked.
+std::string Condition(Random& r, const std::vector<std::string>& actions, std::size_t depth) {
+  const bool creates = std::find(actions.begin(), actions.end(), "create") != actions.end();
+  if (depth > 0 && r.OneIn(2)) {
+    const std::string word = r.OneIn(2) ? " and " : " or ";
+    std::string text = "(";
+    const std::size_t parts = 2 + r.Below(2);
+    for (std::size_t i = 0; i < parts; ++i) {
+      text += (i > 0 ? word : "") + ("(" + Condition(r, actions, depth - 1) + ")");
+    }
+    return text + ")";
+  }
+  if (depth > 0 && r.OneIn(5)) return "not (" + Condition(r, actions, depth - 1) + ")";
+  if (actions.size() == 1 && r.OneIn(2)) return OwnAtom(r, actions.front());
+  if (!creates && r.OneIn(4)) return SandboxAtom(r);
+  return SharedAtom(r);
+}
+
+// ---- Rules --------------------------------------------------------------------------------------
+
+std::string Rule(Random& r, const std::string& label) {
+  static const std::vector<std::string> kActions = {"create", "exec",   "egress", "export",
+                                                    "observe", "resume", "expose", "import"};
+  std::vector<std::string> actions = {r.Pick(kActions)};
+  while (r.OneIn(3)) {
+    const std::string& more = r.Pick(kActions);
+    if (std::find(actions.begin(), actions.end(), more) == actions.end()) actions.push_back(more);
+  }
+  std::string names;
+  for (const std::string& action : actions) names += (names.empty() ? "" : ", ") + action;
+  std::string text = r.OneIn(2) ? label + ": " : "";
+  const std::string condition = Condition(r, actions, 2);
+  if (r.OneIn(3)) {
+    text += fmt::format("require {}: {}", names, condition);
+  } else {
+    text += fmt::format("deny {} when {}", names, condition);
+  }
+  return text + fmt::format(" because \"rule {}\"", label);
+}
+
+std::string Tail(Random& r, const std::string& action) {
+  return r.OneIn(4) ? " when " + Condition(r, {action}, 1) : "";
+}
+
+// ---- Planes -------------------------------------------------------------------------------------
+
+std::string BoundText(Random& r, std::size_t least, std::size_t most, std::string_view unit) {
+  const std::size_t top = least + r.Below(most - least + 1);
+  const std::size_t standard = least + r.Below(top - least + 1);
+  switch (r.Below(3)) {
+    case 0:
+      return fmt::format("{}{}", top, unit);
+    case 1:
+      return fmt::format("at most {}{}", top, unit);
+    default:
+      return fmt::format("{}{} at most {}{}", standard, unit, top, unit);
+  }
+}
+
+std::string NetworkStatement(Random& r, std::size_t n) {
+  const std::string label = r.OneIn(2) ? fmt::format("n{}: ", n) : "";
+  const std::string host =
+      r.Pick({"api.example.com", "*.example.com", "**.example.com", "db.example.com", "10.1.2.3",
+              "93.184.216.34"});
+  const std::string path = r.Pick({"", "/a/**", "/a/*/b", "/A/x", "/a"});
+  const std::string pin = r.OneIn(4) ? r.OneIn(2) ? " at \"10.0.0.0/8\"" : " at \"192.168.0.0/16\""
+                                     : "";
+  const std::string methods = r.Pick({"GET", "GET, HEAD", "POST", "any"});
+  switch (r.Below(7)) {
+    case 0:
+    case 1:
+      return fmt::format("{}allow {} \"https://{}{}\"{}{}", label, methods, host, path, pin,
+                         Tail(r, "egress"));
+    case 2:
+      return fmt::format("{}allow {} \"http://{}:8080{}\"{}", label, methods, host, path, pin);
+    case 3:
+      return fmt::format("{}allow connect \"{}:{}\"{}", label, host, r.Pick({22, 5432}), pin);
+    case 4:
+      return fmt::format("{}deny {} any{}", label, methods, Tail(r, "egress"));
+    case 5:
+      return fmt::format("{}deny {} \"https://{}{}\"", label, methods, host, path);
+    default:
+      return fmt::format("{}deny \"{}\"", label, r.Pick({"10.0.0.0/16", "db.example.com",
+                                                         "**.example.com"}));
+  }
+}
+
+ClassText GenerateClass(Random& r, std::size_t index) {
+  ClassText text;
+  text.head = fmt::format("sandbox c{}{}", index, r.OneIn(5) ? " by name" : "");
+  std::string when = fmt::format("task.kind == \"k{}\"", index);
+  if (r.OneIn(4)) when += " and (" + Condition(r, {"create", "exec"}, 1) + ")";
+  if (r.OneIn(8)) when = fmt::format("task.team == \"t{}\"", r.Below(4));
+  text.head += " when " + when;
+
+  auto& image = text.planes["image"];
+  image.push_back(r.OneIn(9)   ? "allow none"
+                  : r.OneIn(2) ? fmt::format("allow i{}", r.Below(3))
+                               : "allow i0, i2");
+  if (!r.OneIn(5)) {
+    image.push_back(r.Pick({"exec any", "exec none", "exec \"/usr/bin/**\"",
+                            "exec \"/usr/bin/p*\", \"/bin/sh\""}));
+  }
+  if (r.OneIn(2)) {
+    image.push_back("size cpu " + BoundText(r, 1, 4, ""));
+    if (r.OneIn(2)) image.back() += ", memory " + BoundText(r, 256, 2048, "MiB");
+    if (r.OneIn(2)) image.back() += ", disk " + BoundText(r, 1, 4, "GiB");
+  }
+  if (r.OneIn(2)) image.push_back(r.OneIn(3) ? "isolation kvm" : "isolation any");
+
+  auto& identity = text.planes["identity"];
+  if (r.OneIn(3)) identity.push_back("token audience \"bridge\" lives 5m");
+  if (r.OneIn(2)) {
+    identity.push_back(r.Pick({"access \"group:g1\"", "access \"user:cy\", \"group:g2\"",
+                               "access none"}));
+  }
+  auto& filesystem = text.planes["filesystem"];
+  if (r.OneIn(2)) filesystem.push_back("scratch \"/work\" 1GiB");
+  const std::size_t exports = r.Below(4);
+  for (std::size_t i = 0; i < exports; ++i) {
+    filesystem.push_back(fmt::format(
+        "{}export {}{}at most {}{}", r.OneIn(2) ? fmt::format("e{}: ", i) : "",
+        r.Pick({"\"/work/out/**\"", "\"/work/out/*\"", "\"/work/**\", \"/data/x\""}),
+        r.OneIn(2) ? " each " : " ", r.Pick({"1MiB", "4MiB", "16MiB"}), Tail(r, "export")));
+  }
+  auto& network = text.planes["network"];
+  if (r.OneIn(2)) {
+    const std::size_t statements = 1 + r.Below(5);
+    for (std::size_t i = 0; i < statements; ++i) network.push_back(NetworkStatement(r, i));
+  } else if (r.OneIn(4)) {
+    network.push_back("allow none");
+  }
+  auto& lifetime = text.planes["lifetime"];
+  lifetime.push_back("ttl " + BoundText(r, 10, 60, "m"));
+  if (r.OneIn(2)) lifetime.push_back(fmt::format("idle {}m then close", 1 + r.Below(10)));
+  if (r.OneIn(2)) lifetime.push_back(fmt::format("grace {}s", 1 + r.Below(60)));
+  if (r.OneIn(3)) text.planes["evidence"].push_back("record all");
+
+  const std::size_t rules = r.Below(4);
+  for (std::size_t i = 0; i < rules; ++i) text.rules.push_back(Rule(r, fmt::format("r{}", i)));
+  return text;
+}
+
+std::string TextOf(const ClassText& of) {
+  std::string text = of.head + " {\n";
+  for (const auto& [plane, statements] : of.planes) {
+    if (statements.empty()) continue;
+    text += "  " + plane + " {\n";
+    for (const std::string& statement : statements) text += "    " + statement + "\n";
+    text += "  }\n";
+  }
+  for (const std::string& rule : of.rules) text += "  " + rule + "\n";
+  return text + "}\n";
+}
+
+}  // namespace
+
+std::string PolicyText::Text() const {
+  std::string text = "language 1\n";
+  for (const std::string& declaration : declarations) text += declaration + "\n";
+  for (const ClassText& of : classes) text += TextOf(of);
+  for (const std::string& rule : rules) text += rule + "\n";
+  return text;
+}
+
+PolicyText GeneratePolicy(Random& random) {
+  PolicyText policy;
+  policy.declarations.push_back(
+      "attributes task {\n  risk: low < medium < high\n  ticket: string?\n"
+      "  labels: set of string\n  budget: int\n  urgent: bool\n}");
+  for (std::size_t i = 0; i < 3; ++i) {
+    policy.declarations.push_back(fmt::format("image i{} {{ digest {} }}", i, DigestText(i)));
+  }
+  const std::size_t classes = 1 + random.Below(3);
+  for (std::size_t i = 0; i < classes; ++i) policy.classes.push_back(GenerateClass(random, i));
+  const std::size_t rules = random.Below(4);
+  for (std::size_t i = 0; i < rules; ++i) {
+    policy.rules.push_back(Rule(random, fmt::format("s{}", i)));
+  }
+  return policy;
+}
+
+std::vector<std::string> Rearranged(const PolicyText& policy, Random& random) {
+  PolicyText other = policy;
+  std::vector<std::string> parts = other.declarations;
+  for (ClassText& of : other.classes) {
+    for (auto& [plane, statements] : of.planes) random.Shuffle(statements);
+    random.Shuffle(of.rules);
+    parts.push_back(TextOf(of));
+  }
+  parts.insert(parts.end(), other.rules.begin(), other.rules.end());
+  // Without a label, what is written twice is one rule.
+  for (const std::string& rule : other.rules) {
+    const bool labelled = rule.substr(0, rule.find(' ')).ends_with(':');
+    if (!labelled && random.OneIn(2)) parts.push_back(rule);
+  }
+  random.Shuffle(parts);
+  std::vector<std::string> files(1 + random.Below(3), "language 1\n");
+  for (const std::string& part : parts) files[random.Below(files.size())] += part + "\n";
+  return files;
+}
+
+std::string GenerateDenial(Random& random) {
+  std::string rule = Rule(random, "added");
+  while (rule.find("require") != std::string::npos) rule = Rule(random, "added");
+  return rule;
+}
+
+}  // namespace curfew::properties

@@ -1,0 +1,189 @@
+#include "tests/properties/generated_request.h"
+
+#include "compiler/base/check.h"
+#include "compiler/module/capability.h"
+#include "compiler/values/address.h"
+
+#include <algorithm>
+
+namespace curfew::properties {
+namespace {
+
+using module::Request;
+using module::Value;
+using schema::Action;
+using schema::Slot;
+namespace slot = schema::slot;
+
+constexpr std::int64_t kMinuteMs = 60'000;
+constexpr std::int64_t kMiB = 1024 * 1024;
+
+// The attributes that generated policies declare, in the order of their paths: budget, labels,
+// risk, ticket, urgent.
+constexpr std::size_t kDeclared = 5;
+
+std::int64_t Near(Random& r, std::int64_t value) {
+  return value - 1 + static_cast<std::int64_t>(r.Below(3));
+}
+
+}  // namespace
+
+std::size_t RequestGenerator::SlotCount(Action action) {
+  return schema::AttributesOf(action).size() + kDeclared;
+}
+
+Value RequestGenerator::Text(std::string text) {
+  texts_.push_back(std::move(text));
+  return Value::OfText(texts_.back());
+}
+
+Value RequestGenerator::Items(const std::vector<std::string>& pool) {
+  std::vector<std::string> chosen;
+  for (const std::string& text : pool) {
+    if (r_.OneIn(3)) chosen.push_back(text);
+  }
+  std::vector<Value> values;
+  for (const std::string& text : chosen) values.push_back(Text(text));
+  items_.push_back(std::move(values));
+  return Value::OfItems(items_.back());
+}
+
+std::string RequestGenerator::DigestBytes() {
+  std::string bytes(32, '\0');
+  bytes[30] = static_cast<char>(0xab);
+  bytes[31] = static_cast<char>(0xc0 + r_.Below(4));
+  return bytes;
+}
+
+std::string RequestGenerator::AddressBytes() {
+  const auto address = values::ParseAddress(
+      r_.Pick({"10.1.2.3", "10.0.0.1", "192.168.3.4", "93.184.216.34", "127.0.0.1", "8.8.8.8",
+               "169.254.169.254", "2606:4700::1", "fd00::1", "::1", "100.64.0.1", "0.0.0.0"}));
+  return std::string(AsText(address->bytes));
+}
+
+Value RequestGenerator::ValueOf(Action action, Slot which) {
+  const auto attributes = schema::AttributesOf(action);
+  const auto number = [&](std::int64_t value) { return Value::OfInteger(value); };
+  if (which >= attributes.size()) {
+    switch (which - attributes.size()) {
+      case 0:
+        return number(static_cast<std::int64_t>(r_.Below(7)) - 1);
+      case 1:
+        return Items({"", "l0", "l1", "x"});
+      case 2:
+        return number(static_cast<std::int64_t>(r_.Below(3)));
+      case 3:
+        return Text(r_.Pick({"T-0", "T-1", "", "X"}));
+      default:
+        return number(static_cast<std::int64_t>(r_.Below(2)));
+    }
+  }
+  const schema::Attribute& attribute = attributes[which];
+  const std::string_view path = attribute.path;
+  if (path == "caller.groups") return Items({"group:g0", "group:g1", "group:g2", "group:g9"});
+  if (path == "host.capabilities") {
+    std::vector<std::string> pool(std::begin(module::capability::All),
+                                  std::end(module::capability::All));
+    Value all = Items(pool);
+    if (!r_.OneIn(4)) {
+      std::vector<Value> values;
+      for (const std::string& word : pool) values.push_back(Text(word));
+      items_.push_back(std::move(values));
+      all = Value::OfItems(items_.back());
+    }
+    return all;
+  }
+  if (path == "exec.args") return Items({"-m", "pip", "-c", "", "x"});
+  if (path == "create.env") return Items({"LANG", "TZ"});
+  if (attribute.type.collection != schema::Collection::One) {
+    return r_.OneIn(4) ? Items({"a", "b"}) : Items({});
+  }
+  if (path == "task.kind") return Text(r_.Pick({"k0", "k0", "k1", "k2", "k3", ""}));
+  if (path == "task.team") return Text(r_.Pick({"t0", "t1", "t2", "t3"}));
+  if (path == "sandbox.class" || path == "create.class") {
+    return Text(r_.Pick({"c0", "c0", "c1", "c2", "gone"}));
+  }
+  if (path == "exec.program") {
+    return Text(r_.Pick({"/usr/bin/python3", "/usr/bin/", "/usr/bin", "/bin/sh", "/work/x"}));
+  }
+  if (path == "exec.user") return Text(r_.Pick({"root", "agent"}));
+  if (path == "egress.host") {
+    return Text(r_.Pick({"api.example.com", "db.example.com", "example.com", "a.b.example.com",
+                         "evilexample.com", "xapi.example.com"}));
+  }
+  if (path == "egress.method") return Text(r_.Pick({"GET", "HEAD", "POST", "get", "PUT"}));
+  if (path == "egress.path") return Text(r_.Pick({"/", "/a", "/a/", "/a/x/b", "/A/X", "/a/x"}));
+  if (path == "egress.port") {
+    return number(r_.Pick({443, 443, 443, 80, 8080, 8080, 22, 5432, 0, 65536}));
+  }
+  if (path == "export.path") {
+    return Text(r_.Pick({"/work/out/a", "/work/out/a/b", "/work/out", "/data/x", "/etc/shadow"}));
+  }
+  switch (attribute.type.kind) {
+    case schema::TypeKind::Bool:
+      return number(static_cast<std::int64_t>(r_.Below(2)));
+    case schema::TypeKind::Int:
+      return number(static_cast<std::int64_t>(r_.Below(6)));
+    case schema::TypeKind::Duration:
+      if (path == "sandbox.ttl_left") {
+        return number(r_.Pick<std::int64_t>(
+            {-90'000, -1'000, -1, 0, 1, kMinuteMs, 30 * kMinuteMs, 30 * kMinuteMs}));
+      }
+      return number(Near(r_, static_cast<std::int64_t>(r_.Below(80)) * kMinuteMs));
+    case schema::TypeKind::Size:
+      if (r_.OneIn(10)) return number(r_.Pick<std::int64_t>({-1, 0, 1}));
+      if (path == "create.memory") {
+        return number(static_cast<std::int64_t>(128 + r_.Below(2048)) * kMiB);
+      }
+      if (path == "create.disk") return number(static_cast<std::int64_t>(r_.Below(6)) * 1024 * kMiB);
+      return number(Near(r_, r_.Pick<std::int64_t>({1, 4, 16, 64}) * kMiB));
+    case schema::TypeKind::Time:
+      return number(1'780'000'000'000 + static_cast<std::int64_t>(r_.Below(20'000)) * kMinuteMs);
+    case schema::TypeKind::Enum:
+      return number(static_cast<std::int64_t>(
+          r_.Below(schema::InfoOf(attribute.type.enumeration).values.size())));
+    case schema::TypeKind::Principal:
+      return Text(r_.Pick({"user:ana", "user:ana", "user:bo", "user:cy", "group:g1"}));
+    case schema::TypeKind::Digest:
+      return Text(DigestBytes());
+    case schema::TypeKind::Ip:
+      return Text(AddressBytes());
+    case schema::TypeKind::Text:
+    case schema::TypeKind::Cidr:
+    case schema::TypeKind::Host:
+    case schema::TypeKind::UrlPath:
+    case schema::TypeKind::FilePath:
+      return Text(r_.Pick({"", "a", "/x", "b"}));
+  }
+  CURFEW_UNREACHABLE("every type has values");
+}
+
+Request RequestGenerator::Generate() {
+  static const std::vector<Action> kOften = {Action::Create, Action::Exec,   Action::Egress,
+                                             Action::Egress, Action::Export, Action::Observe};
+  const Action action =
+      r_.OneIn(6) ? static_cast<Action>(r_.Below(schema::ActionCount)) : r_.Pick(kOften);
+  Request request(action, r_.Pick({schema::Stage::Request, schema::Stage::Request,
+                                   schema::Stage::Address, schema::Stage::Name}));
+  // Some requests are whole, so that an allow can be reached at all.
+  const std::size_t gap = r_.Pick<std::size_t>({1'000'000, 40, 12});
+  const auto attributes = schema::AttributesOf(action);
+  for (std::size_t i = 0; i < SlotCount(action); ++i) {
+    const auto which = static_cast<Slot>(i);
+    const bool of_sandbox = which >= slot::FirstOfSandbox && which < slot::SharedCount;
+    const bool wish = i < attributes.size() && attributes[i].origin == schema::Origin::Wish;
+    if (action == Action::Create && of_sandbox) {
+      request.SetAbsent(which);
+    } else if (r_.OneIn(gap)) {
+      if (!r_.OneIn(2)) request.SetAbsent(which);
+    } else if (wish && !r_.OneIn(3)) {
+      request.SetAbsent(which);
+    } else {
+      request.Set(which, ValueOf(action, which));
+    }
+  }
+  return request;
+}
+
+}  // namespace curfew::properties
