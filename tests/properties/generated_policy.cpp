@@ -1,8 +1,8 @@
 #include "tests/properties/generated_policy.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
+
+#include <fmt/format.h>
 
 namespace curfew::properties {
 namespace {
@@ -176,7 +176,7 @@ std::string Condition(Random& r, const std::vector<std::string>& actions, std::s
 // ---- Rules --------------------------------------------------------------------------------------
 
 std::string Rule(Random& r, const std::string& label) {
-  static const std::vector<std::string> kActions = {"create", "exec",   "egress", "export",
+  static const std::vector<std::string> kActions = {"create",  "exec",   "egress", "export",
                                                     "observe", "resume", "expose", "import"};
   std::vector<std::string> actions = {r.Pick(kActions)};
   while (r.OneIn(3)) {
@@ -216,12 +216,11 @@ std::string BoundText(Random& r, std::size_t least, std::size_t most, std::strin
 
 std::string NetworkStatement(Random& r, std::size_t n) {
   const std::string label = r.OneIn(2) ? fmt::format("n{}: ", n) : "";
-  const std::string host =
-      r.Pick({"api.example.com", "*.example.com", "**.example.com", "db.example.com", "10.1.2.3",
-              "93.184.216.34"});
+  const std::string host = r.Pick({"api.example.com", "*.example.com", "**.example.com",
+                                   "db.example.com", "10.1.2.3", "93.184.216.34"});
   const std::string path = r.Pick({"", "/a/**", "/a/*/b", "/A/x", "/a"});
-  const std::string pin = r.OneIn(4) ? r.OneIn(2) ? " at \"10.0.0.0/8\"" : " at \"192.168.0.0/16\""
-                                     : "";
+  const std::string pin =
+      r.OneIn(4) ? r.OneIn(2) ? " at \"10.0.0.0/8\"" : " at \"192.168.0.0/16\"" : "";
   const std::string methods = r.Pick({"GET", "GET, HEAD", "POST", "any"});
   switch (r.Below(7)) {
     case 0:
@@ -237,8 +236,8 @@ std::string NetworkStatement(Random& r, std::size_t n) {
     case 5:
       return fmt::format("{}deny {} \"https://{}{}\"", label, methods, host, path);
     default:
-      return fmt::format("{}deny \"{}\"", label, r.Pick({"10.0.0.0/16", "db.example.com",
-                                                         "**.example.com"}));
+      return fmt::format("{}deny \"{}\"", label,
+                         r.Pick({"10.0.0.0/16", "db.example.com", "**.example.com"}));
   }
 }
 
@@ -255,8 +254,8 @@ ClassText GenerateClass(Random& r, std::size_t index) {
                   : r.OneIn(2) ? fmt::format("allow i{}", r.Below(3))
                                : "allow i0, i2");
   if (!r.OneIn(5)) {
-    image.push_back(r.Pick({"exec any", "exec none", "exec \"/usr/bin/**\"",
-                            "exec \"/usr/bin/p*\", \"/bin/sh\""}));
+    image.push_back(r.Pick(
+        {"exec any", "exec none", "exec \"/usr/bin/**\"", "exec \"/usr/bin/p*\", \"/bin/sh\""}));
   }
   if (r.OneIn(2)) {
     image.push_back("size cpu " + BoundText(r, 1, 4, ""));
@@ -268,8 +267,8 @@ ClassText GenerateClass(Random& r, std::size_t index) {
   auto& identity = text.planes["identity"];
   if (r.OneIn(3)) identity.push_back("token audience \"bridge\" lives 5m");
   if (r.OneIn(2)) {
-    identity.push_back(r.Pick({"access \"group:g1\"", "access \"user:cy\", \"group:g2\"",
-                               "access none"}));
+    identity.push_back(
+        r.Pick({"access \"group:g1\"", "access \"user:cy\", \"group:g2\"", "access none"}));
   }
   auto& filesystem = text.planes["filesystem"];
   if (r.OneIn(2)) filesystem.push_back("scratch \"/work\" 1GiB");

@@ -136,7 +136,8 @@ Value RequestGenerator::ValueOf(Action action, Slot which) {
       if (path == "create.memory") {
         return number(static_cast<std::int64_t>(128 + r_.Below(2048)) * kMiB);
       }
-      if (path == "create.disk") return number(static_cast<std::int64_t>(r_.Below(6)) * 1024 * kMiB);
+      if (path == "create.disk")
+        return number(static_cast<std::int64_t>(r_.Below(6)) * 1024 * kMiB);
       return number(Near(r_, r_.Pick<std::int64_t>({1, 4, 16, 64}) * kMiB));
     case schema::TypeKind::Time:
       return number(1'780'000'000'000 + static_cast<std::int64_t>(r_.Below(20'000)) * kMinuteMs);

@@ -96,6 +96,17 @@ std::optional<values::Address> AddressOf(const Fact& fact) {
   return address;
 }
 
+bool Meets(const values::TextGlob& glob, std::string_view text) {
+  return values::MatchesTextGlob(glob.text, text);
+}
+bool Meets(const values::HostPattern& pattern, std::string_view host) {
+  return values::MatchesHost(pattern.reach, pattern.name, host);
+}
+bool Meets(const values::PathGlob& glob, std::string_view path,
+           values::Letters letters = values::Letters::Exact) {
+  return values::MatchesPathGlob(glob.text, path, letters);
+}
+
 bool Has(const std::vector<Thing>& items, const Thing& thing) {
   return std::find(items.begin(), items.end(), thing) != items.end();
 }
@@ -145,9 +156,8 @@ Fact Conditions::Value(ExprId id, const Thing* variable) const {
     const Fact a = Value(Operand(id, 0), variable);
     const Fact b = Value(Operand(id, 1), variable);
     if (!a || !b) return std::nullopt;
-    return Thing{expr.kind == ExprKind::Plus ? a->number + b->number : a->number - b->number,
-                 {},
-                 {}};
+    return Thing{
+        expr.kind == ExprKind::Plus ? a->number + b->number : a->number - b->number, {}, {}};
   }
   const Truth truth = Of(id, variable);
   if (!truth) return std::nullopt;
@@ -229,7 +239,7 @@ Truth Conditions::Of(ExprId id, const Thing* variable) const {
     case ExprKind::Matches: {
       const Fact text = Value(Operand(id, 0), variable);
       if (!text) return std::nullopt;
-      return std::visit([&](const auto& pattern) { return values::Matches(pattern, text->text); },
+      return std::visit([&](const auto& pattern) { return Meets(pattern, text->text); },
                         e_.PatternOf(id));
     }
     case ExprKind::AnyOf:
@@ -369,9 +379,9 @@ void NaiveDecision::SelectClass() {
   for (const model::Class& of : m_.classes) {
     Truth named = true;
     if (of.by_name) {
-      named = All({Present(slot::CreateClass),
-                   Text(slot::CreateClass) ? Truth(Text(slot::CreateClass)->text == of.name)
-                                           : Truth()});
+      named = All({Present(slot::CreateClass), Text(slot::CreateClass)
+                                                   ? Truth(Text(slot::CreateClass)->text == of.name)
+                                                   : Truth()});
     }
     const Truth truth = All({named, Holds(of.when)});
     if (truth != Truth(false)) left.emplace_back(&of, truth);
@@ -392,9 +402,8 @@ void NaiveDecision::SelectClass() {
 
 void NaiveDecision::Rules(std::optional<std::size_t> of_class) {
   for (const model::Rule& rule : m_.rules) {
-    const auto owner = rule.of_class
-                           ? std::optional(static_cast<std::size_t>(*rule.of_class))
-                           : std::nullopt;
+    const auto owner =
+        rule.of_class ? std::optional(static_cast<std::size_t>(*rule.of_class)) : std::nullopt;
     if (owner != of_class || !rule.actions.test(static_cast<std::size_t>(r_.action()))) continue;
     Deny(rule.id, Holds(rule.condition));
   }
@@ -415,9 +424,9 @@ Truth NaiveDecision::Access(const model::Class* of) const {
       return std::find(listed.begin(), listed.end(), thing.text) != listed.end();
     };
     ways.push_back(caller ? Truth(is_listed(*caller)) : Truth());
-    ways.push_back(groups ? Truth(std::any_of(groups->items.begin(), groups->items.end(),
-                                              is_listed))
-                          : Truth());
+    ways.push_back(groups
+                       ? Truth(std::any_of(groups->items.begin(), groups->items.end(), is_listed))
+                       : Truth());
   }
   return Some(ways);
 }
@@ -433,8 +442,8 @@ void NaiveDecision::Create(const model::Class& of) {
   const auto value = [](const std::optional<model::Bound>& bound, module::Bound silent) {
     return bound ? bound->value : silent;
   };
-  const bool kvm_only = of.image.isolation.value_or(module::Isolation::Kvm) ==
-                        module::Isolation::Kvm;
+  const bool kvm_only =
+      of.image.isolation.value_or(module::Isolation::Kvm) == module::Isolation::Kvm;
   // Every default first: rules read them.
   if (Present(slot::CreateIsolation) == Truth(false)) {
     r_.SetInteger(slot::CreateIsolation, kvm_only ? 0 : 1);
@@ -464,9 +473,9 @@ void NaiveDecision::Create(const model::Class& of) {
   };
   Deny("builtin.unsupported", All({wants_kvm, cannot("kvm")}));
   Deny("builtin.unsupported", All({cannot("kvm"), cannot("emulation")}));
-  const bool network = std::any_of(
-      of.network.rules.begin(), of.network.rules.end(),
-      [](const auto& rule) { return rule.effect == model::EgressRule::Effect::Allow; });
+  const bool network =
+      std::any_of(of.network.rules.begin(), of.network.rules.end(),
+                  [](const auto& rule) { return rule.effect == model::EgressRule::Effect::Allow; });
   if (network) Deny("builtin.unsupported", cannot("egress"));
 
   const Fact image = Text(slot::CreateImage);
@@ -487,7 +496,7 @@ void NaiveDecision::Exec(const model::Class& of) {
   bool granted = reach == model::ExecGrant::Reach::Any;
   if (reach == model::ExecGrant::Reach::Patterns && program) {
     for (const auto& glob : of.image.exec->patterns) {
-      granted = granted || values::Matches(glob, program->text);
+      granted = granted || Meets(glob, program->text);
     }
   }
   if (granted) {
@@ -502,8 +511,8 @@ Truth NaiveDecision::Reaches(const model::EgressTarget& target, bool allow) cons
   if (target.place) {
     if (const auto* pattern = std::get_if<values::HostPattern>(&*target.place)) {
       const Fact host = Text(slot::EgressHost);
-      parts.push_back(All({Present(slot::EgressHost),
-                           host ? Truth(values::Matches(*pattern, host->text)) : Truth()}));
+      parts.push_back(
+          All({Present(slot::EgressHost), host ? Truth(Meets(*pattern, host->text)) : Truth()}));
     } else {
       const auto address = AddressOf(Text(slot::EgressIp));
       const auto& block = std::get<values::Cidr>(*target.place);
@@ -513,8 +522,9 @@ Truth NaiveDecision::Reaches(const model::EgressTarget& target, bool allow) cons
   }
   if (!target.ports.empty()) {
     parts.push_back(NumberIs(slot::EgressPort, [&](Wide port) {
-      return std::any_of(target.ports.begin(), target.ports.end(),
-                         [&](const auto& range) { return port >= range.first && port <= range.last; });
+      return std::any_of(target.ports.begin(), target.ports.end(), [&](const auto& range) {
+        return port >= range.first && port <= range.last;
+      });
     }));
   }
   if (!(target.http && target.https && target.tcp)) {
@@ -524,9 +534,8 @@ Truth NaiveDecision::Reaches(const model::EgressTarget& target, bool allow) cons
   }
   if (target.path) {
     const Fact path = Text(slot::EgressPath);
-    parts.push_back(path ? Truth(values::Matches(*target.path, path->text,
-                                                 allow ? values::Letters::Exact
-                                                       : values::Letters::FoldAscii))
+    parts.push_back(path ? Truth(Meets(*target.path, path->text,
+                                       allow ? values::Letters::Exact : values::Letters::FoldAscii))
                          : Truth());
   }
   return All(parts);
@@ -597,9 +606,8 @@ void NaiveDecision::Export(const model::Class& of) {
   for (const model::TransferRule& rule : of.filesystem.exports) {
     Truth meets;
     if (path) {
-      meets = std::any_of(rule.patterns.begin(), rule.patterns.end(), [&](const auto& glob) {
-        return values::Matches(glob, path->text);
-      });
+      meets = std::any_of(rule.patterns.begin(), rule.patterns.end(),
+                          [&](const auto& glob) { return Meets(glob, path->text); });
     }
     const Truth says = All({meets, Holds(rule.condition)});
     const Truth fits = NumberIs(rule.each ? slot::ExportSize : slot::ExportTotal,
@@ -632,10 +640,10 @@ void NaiveDecision::Observe(const model::Class* of) {
     };
     Truth named = false;
     if (!listed.empty()) {
-      named = Some({caller ? Truth(is_listed(*caller)) : Truth(),
-                    groups ? Truth(std::any_of(groups->items.begin(), groups->items.end(),
-                                               is_listed))
-                           : Truth()});
+      named =
+          Some({caller ? Truth(is_listed(*caller)) : Truth(),
+                groups ? Truth(std::any_of(groups->items.begin(), groups->items.end(), is_listed))
+                       : Truth()});
     }
     if (named == Truth(true)) {
       granted = true;
@@ -647,8 +655,7 @@ void NaiveDecision::Observe(const model::Class* of) {
 }
 
 void NaiveDecision::Time(const model::Class& of) {
-  const std::int64_t grace =
-      r_.action() == Action::Export ? of.lifetime.grace_ms.value_or(0) : 0;
+  const std::int64_t grace = r_.action() == Action::Export ? of.lifetime.grace_ms.value_or(0) : 0;
   Deny(of.name + ".lifetime.ttl",
        NumberIs(slot::SandboxTtlLeft, [&](Wide left) { return left <= -Wide{grace}; }));
   if (of.lifetime.idle) {

@@ -1,0 +1,287 @@
+#include "compiler/base/check.h"
+#include "compiler/lower/lowering.h"
+#include "compiler/module/capability.h"
+#include "compiler/values/quantity.h"
+
+#include <array>
+
+#include <fmt/format.h>
+
+namespace curfew::lower {
+namespace {
+
+namespace slot = schema::slot;
+namespace capability = module::capability;
+
+constexpr auto kKvm = static_cast<std::int64_t>(module::Isolation::Kvm);
+constexpr auto kAny = static_cast<std::int64_t>(module::Isolation::Any);
+
+std::string IdOf(const model::Class& of, std::string_view path) {
+  return fmt::format("{}.{}", of.name, path);
+}
+
+void Default(Block& block, Slot slot, std::int64_t value) {
+  block.defaults.push_back(
+      {.slot = slot, .kind = module::DefaultRecord::Kind::Integer, .integer = value});
+}
+void NoItems(Block& block, Slot slot) {
+  block.defaults.push_back({.slot = slot, .kind = module::DefaultRecord::Kind::NoItems});
+}
+
+// A wish within its bound. Where the bound has no default, leaving it out is denied too.
+void LowerBound(Lowering& lowering, const model::Bound& bound, Slot slot, std::string_view name,
+                std::string (*text)(std::int64_t), Block& block) {
+  ir::Builder& b = lowering.builder;
+  if (bound.value.standard) {
+    Default(block, slot, *bound.value.standard);
+  } else {
+    block.denials.push_back(
+        {lowering.Deny(bound.id,
+                       fmt::format("`{}` is left out and has no default; ask for at most {}", name,
+                                   text(bound.value.most)),
+                       bound.span),
+         b.Not(b.Has(slot))});
+  }
+  block.denials.push_back(
+      {lowering.Deny(bound.id, fmt::format("`{}` is at most {}", name, text(bound.value.most)),
+                     bound.span),
+       b.And(b.Has(slot), lowering.Test(NodeOp::Greater, slot, bound.value.most))});
+}
+
+std::string NumberText(std::int64_t number) { return std::to_string(number); }
+
+// A set of wishes of which the class grants none.
+void LowerNoWishes(Lowering& lowering, const model::Class& of, Slot slot, std::string_view path,
+                   std::string_view message, Block& block) {
+  ir::Builder& b = lowering.builder;
+  NoItems(block, slot);
+  block.denials.push_back(
+      {lowering.Deny(IdOf(of, path), message),
+       b.Compare(NodeOp::Greater, b.CountTerm(lowering.TextItems(slot)), b.IntegerTerm(0))});
+}
+
+void LowerUnsupported(Lowering& lowering, const model::Class& of, Block& block) {
+  ir::Builder& b = lowering.builder;
+  constexpr std::string_view kId = "builtin.unsupported";
+  const auto can = [&](std::string_view word) {
+    return b.Compare(NodeOp::In, b.TextTerm(word), lowering.TextItems(slot::HostCapabilities));
+  };
+  const NodeId wants_kvm = lowering.Test(NodeOp::Equal, slot::CreateIsolation, kKvm);
+  block.denials.push_back(
+      {lowering.Deny(kId, "`isolation kvm` needs KVM, which this host does not have"),
+       b.And(wants_kvm, b.Not(can(capability::Kvm)))});
+  block.denials.push_back(
+      {lowering.Deny(kId, "this host can run no microVM, neither under KVM nor by emulation"),
+       b.And(b.Not(can(capability::Kvm)), b.Not(can(capability::Emulation)))});
+  if (HasNetwork(lowering.model, of)) {
+    block.denials.push_back(
+        {lowering.Deny(kId,
+                       "the network plane allows something, and this host has no gateway "
+                       "that could judge it"),
+         b.Not(can(capability::Egress))});
+  }
+}
+
+void LowerCreate(Lowering& lowering, const model::Class& of, Block& block) {
+  ir::Builder& b = lowering.builder;
+  const SizeBounds sizes = SizesOf(lowering.model, of);
+  LowerBound(lowering, sizes.cpu, slot::CreateCpu, "cpu", NumberText, block);
+  LowerBound(lowering, sizes.memory, slot::CreateMemory, "memory", values::SizeText, block);
+  LowerBound(lowering, sizes.disk, slot::CreateDisk, "disk", values::SizeText, block);
+  LowerBound(lowering, TtlOf(lowering.model, of), slot::CreateTtl, "ttl", values::DurationText,
+             block);
+  LowerNoWishes(lowering, of, slot::CreatePersist, "filesystem.persist",
+                "the class has no `persist` volume", block);
+  LowerNoWishes(lowering, of, slot::CreateSecrets, "identity.secrets", "the class grants no secret",
+                block);
+  LowerNoWishes(lowering, of, slot::CreateEnv, "identity.env",
+                "the class lets no environment variable in", block);
+  // Nobody states where the image comes from: its digest says what it is.
+  block.defaults.push_back({.slot = slot::CreateImageRef,
+                            .kind = module::DefaultRecord::Kind::Text,
+                            .text = b.Text("")});
+
+  const module::Isolation isolation = IsolationOf(lowering.model, of);
+  Default(block, slot::CreateIsolation, isolation == module::Isolation::Kvm ? kKvm : kAny);
+  if (isolation == module::Isolation::Kvm) {
+    block.denials.push_back(
+        {lowering.Deny(IdOf(of, "image.isolation"), "the class runs under KVM only"),
+         lowering.Test(NodeOp::NotEqual, slot::CreateIsolation, kKvm)});
+  }
+  LowerUnsupported(lowering, of, block);
+
+  const RuleIndex none = lowering.Deny(model::DefaultIdOf(of.name, Action::Create),
+                                       "the class does not allow the image");
+  for (const model::Class* link : ChainOf(lowering.model, of)) {
+    ir::Group group{{}, none, none};
+    for (const model::ImageGrant& grant : link->image.allow) {
+      const Digest& digest = At(lowering.model, grant.image).digest;
+      group.entries.push_back({lowering.Allow(grant.id, "", grant.span),
+                               b.Compare(NodeOp::Equal, lowering.Text(slot::CreateImage),
+                                         b.TextTerm(AsText(digest.bytes)))});
+    }
+    block.groups.push_back(std::move(group));
+  }
+}
+
+void LowerExec(Lowering& lowering, const model::Class& of, Block& block) {
+  ir::Builder& b = lowering.builder;
+  const RuleIndex none = lowering.Deny(model::DefaultIdOf(of.name, Action::Exec),
+                                       "no `exec` of the class covers the program");
+  for (const model::Class* link : ChainOf(lowering.model, of)) {
+    if (!link->image.exec) continue;
+    const model::ExecGrant& grant = *link->image.exec;
+    ir::Group group{{}, none, none};
+    const RuleIndex allow = lowering.Allow(grant.id, "", grant.span);
+    if (grant.reach == model::ExecGrant::Reach::Any) group.entries.push_back({allow});
+    if (grant.reach == model::ExecGrant::Reach::Patterns) {
+      std::vector<ir::Pattern> patterns;
+      for (const values::PathGlob& glob : grant.patterns) {
+        patterns.push_back({glob.text, static_cast<std::uint32_t>(values::Letters::Exact)});
+      }
+      group.entries.push_back(
+          {allow, b.PatternsIn(NodeOp::PathIn, lowering.Text(slot::ExecProgram), patterns)});
+    }
+    block.groups.push_back(std::move(group));
+  }
+  if (block.groups.empty()) block.groups.push_back({{}, none, none});
+}
+
+void LowerExport(Lowering& lowering, const model::Class& of, Block& block) {
+  ir::Builder& b = lowering.builder;
+  const RuleIndex none = lowering.Deny(model::DefaultIdOf(of.name, Action::Export),
+                                       "no `export` of the class covers the path");
+  for (const model::Class* link : ChainOf(lowering.model, of)) {
+    if (link->filesystem.exports.empty() && !link->filesystem.exports_none) continue;
+    ir::Group group{{}, none, none};
+    for (const model::TransferRule& rule : link->filesystem.exports) {
+      std::vector<ir::Pattern> patterns;
+      for (const values::PathGlob& glob : rule.patterns) {
+        patterns.push_back({glob.text, static_cast<std::uint32_t>(values::Letters::Exact)});
+      }
+      const NodeId says =
+          b.And(b.PatternsIn(NodeOp::PathIn, lowering.Text(slot::ExportPath), patterns),
+                LowerCondition(lowering, rule.condition, Action::Export));
+      const Slot measured = rule.each ? slot::ExportSize : slot::ExportTotal;
+      group.entries.push_back({lowering.Allow(rule.id, rule.message, rule.span), says,
+                               lowering.Test(NodeOp::LessEqual, measured, rule.size.value.most)});
+      group.beyond_denial = lowering.Deny(
+          rule.size.id, "the file, or all files together, are larger than `export` lets out",
+          rule.size.span);
+    }
+    block.groups.push_back(std::move(group));
+  }
+  if (block.groups.empty()) block.groups.push_back({{}, none, none});
+}
+
+void LowerObserve(Lowering& lowering, const model::Class& of, Block& block) {
+  const RuleIndex none = lowering.Deny("builtin.access",
+                                       "the caller is neither creator, owner, operator nor named "
+                                       "by `access`");
+  const RuleIndex own = lowering.Allow("builtin.access", "the caller may read it");
+  for (const model::Class* link : ChainOf(lowering.model, of)) {
+    ir::Group group{{{own, LowerOwnAccess(lowering)}}, none, none};
+    if (link->identity.access) {
+      group.entries.push_back(
+          {lowering.Allow(link->identity.access->id, "", link->identity.access->span),
+           LowerListedAccess(lowering, link->identity.access->principals)});
+    }
+    block.groups.push_back(std::move(group));
+  }
+}
+
+// An action that nothing in the language grants yet.
+void LowerUngranted(Lowering& lowering, const model::Class& of, Action action, Block& block) {
+  const RuleIndex none =
+      lowering.Deny(model::DefaultIdOf(of.name, action),
+                    fmt::format("the class grants no `{}`", schema::WordOf(action)));
+  block.groups.push_back({{}, none, none});
+}
+
+// Who may ask at all; rules only take away from that.
+void LowerAccessBar(Lowering& lowering, const model::Class& of, Block& block) {
+  ir::Builder& b = lowering.builder;
+  std::vector<NodeId> links;
+  for (const model::Class* link : ChainOf(lowering.model, of)) {
+    if (!link->identity.access) continue;
+    links.push_back(LowerListedAccess(lowering, link->identity.access->principals));
+  }
+  const NodeId listed = links.empty() ? b.Constant(false) : b.And(links);
+  block.denials.push_back({lowering.Deny("builtin.access",
+                                         "the caller is neither creator, owner, operator nor named "
+                                         "by `access`"),
+                           b.Not(b.Or(LowerOwnAccess(lowering), listed))});
+}
+
+// Time. Authority is held while something of ttl is left, and until idleness has ended it; an
+// export may finish within grace after either.
+void LowerTime(Lowering& lowering, const model::Class& of, Action action, Block& block) {
+  ir::Builder& b = lowering.builder;
+  const module::PlanTemplate plan = PlanOf(lowering.model, of);
+  const std::int64_t grace_ms = action == Action::Export ? plan.grace_ms : 0;
+  const model::Bound ttl = TtlOf(lowering.model, of);
+  block.denials.push_back({lowering.Deny(ttl.id, "the time of the sandbox is over", ttl.span),
+                           b.Not(lowering.Test(NodeOp::Greater, slot::SandboxTtlLeft, -grace_ms))});
+  for (const model::Class* link : ChainOf(lowering.model, of)) {
+    if (!link->lifetime.idle) continue;
+    const model::Idle& idle = *link->lifetime.idle;
+    // A freeze does not end authority for what wakes the sandbox up again.
+    if (idle.then == module::IdleEnd::Freeze && action == Action::Resume) continue;
+    block.denials.push_back(
+        {lowering.Deny(
+             idle.id,
+             fmt::format("the sandbox was idle for {}", values::DurationText(idle.after_ms)),
+             idle.span),
+         lowering.Test(NodeOp::GreaterEqual, slot::SandboxIdle, idle.after_ms + grace_ms)});
+  }
+}
+
+}  // namespace
+
+void LowerRules(Lowering& lowering, const std::vector<const model::Rule*>& rules, Action action,
+                Block& block) {
+  for (const model::Rule* rule : rules) {
+    if (!rule->actions.test(static_cast<std::size_t>(action))) continue;
+    const std::string_view message =
+        rule->message.empty() ? std::string_view("a rule of the policy denies it") : rule->message;
+    block.denials.push_back({lowering.Deny(rule->id, message, rule->span),
+                             LowerCondition(lowering, rule->condition, action)});
+  }
+}
+
+Block LowerClassBlock(Lowering& lowering, const model::Class& of, Action action) {
+  Block block;
+  for (const model::ClassId link : of.chain) {
+    LowerRules(lowering, lowering.rules[static_cast<std::size_t>(link)], action, block);
+  }
+  switch (action) {
+    case Action::Create:
+      LowerCreate(lowering, of, block);
+      return block;
+    case Action::Observe:
+      LowerObserve(lowering, of, block);
+      return block;
+    case Action::Egress:
+      LowerNetwork(lowering, of, block);
+      LowerTime(lowering, of, action, block);
+      return block;
+    case Action::Exec:
+      LowerExec(lowering, of, block);
+      break;
+    case Action::Export:
+      LowerExport(lowering, of, block);
+      break;
+    case Action::Resume:
+    case Action::Expose:
+    case Action::Snapshot:
+    case Action::Import:
+    case Action::Extend:
+      LowerUngranted(lowering, of, action, block);
+      break;
+  }
+  LowerAccessBar(lowering, of, block);
+  LowerTime(lowering, of, action, block);
+  return block;
+}
+
+}  // namespace curfew::lower

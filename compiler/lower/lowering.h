@@ -1,0 +1,86 @@
+// What every part of the lowering shares: the model it reads, the builder it fills, and how a rule
+// gets its row. Private to the room.
+#pragma once
+
+#include "compiler/ir/decision_ir.h"
+#include "compiler/model/policy_model.h"
+#include "compiler/source/source.h"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace curfew::lower {
+
+using ir::Block;
+using ir::Entry;
+using ir::NodeId;
+using ir::NodeOp;
+using ir::RuleIndex;
+using ir::TermId;
+using module::ValueClass;
+using schema::Action;
+using schema::Slot;
+
+struct Lowering {
+  const model::PolicyModel& model;
+  const source::SourceMap& sources;
+  ir::Builder& builder;
+  // The rules of each class, by its id, and last those of the whole set.
+  std::vector<std::vector<const model::Rule*>> rules;
+
+  // The row of a reason: where `span` points to, or nowhere for what nobody wrote.
+  RuleIndex Row(std::string_view id, module::Effect effect, std::string_view message,
+                source::Span span = {});
+  RuleIndex Deny(std::string_view id, std::string_view message, source::Span span = {}) {
+    return Row(id, module::Effect::Deny, message, span);
+  }
+  RuleIndex Allow(std::string_view id, std::string_view message, source::Span span = {}) {
+    return Row(id, module::Effect::Allow, message, span);
+  }
+
+  TermId Integer(Slot slot) { return builder.SlotTerm(slot, ValueClass::Integer); }
+  TermId Text(Slot slot) { return builder.SlotTerm(slot, ValueClass::Text); }
+  TermId TextItems(Slot slot) { return builder.SlotTerm(slot, ValueClass::TextItems); }
+  // A comparison of an integer fact with a number.
+  NodeId Test(NodeOp op, Slot slot, std::int64_t value) {
+    return builder.Compare(op, Integer(slot), builder.IntegerTerm(value));
+  }
+};
+
+// expression.cpp: a condition of the model in requests of `action`. NoExpr is true.
+NodeId LowerCondition(Lowering& lowering, model::ExprId expression, Action action);
+
+// builtin.cpp: what stands in no plane.
+// Who may ask: creator, owner, operator.
+NodeId LowerOwnAccess(Lowering& lowering);
+// Who is named by `access`.
+NodeId LowerListedAccess(Lowering& lowering, const std::vector<std::string>& principals);
+// The blocks of the whole set and of a sandbox whose class is gone.
+Block LowerSetBlock(Lowering& lowering, Action action);
+Block LowerGoneBlock(Lowering& lowering, Action action);
+void LowerSelection(Lowering& lowering);
+
+// class_block.cpp, network.cpp: a class, action by action.
+Block LowerClassBlock(Lowering& lowering, const model::Class& of, Action action);
+void LowerNetwork(Lowering& lowering, const model::Class& of, Block& block);
+// The class and what it narrows, base first.
+std::vector<const model::Class*> ChainOf(const model::PolicyModel& model, const model::Class& of);
+// The denials among `rules` that are about `action`.
+void LowerRules(Lowering& lowering, const std::vector<const model::Rule*>& rules, Action action,
+                Block& block);
+
+// plan.cpp: what is bounded where nothing is written, and the plan template of a class.
+struct SizeBounds {
+  model::Bound cpu;
+  model::Bound memory;
+  model::Bound disk;
+  bool disk_is_bounded = false;
+};
+SizeBounds SizesOf(const model::PolicyModel& model, const model::Class& of);
+model::Bound TtlOf(const model::PolicyModel& model, const model::Class& of);
+module::Isolation IsolationOf(const model::PolicyModel& model, const model::Class& of);
+bool HasNetwork(const model::PolicyModel& model, const model::Class& of);
+module::PlanTemplate PlanOf(const model::PolicyModel& model, const model::Class& of);
+
+}  // namespace curfew::lower

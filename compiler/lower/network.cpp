@@ -1,0 +1,189 @@
+#include "compiler/lower/lowering.h"
+#include "compiler/values/address.h"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+namespace curfew::lower {
+namespace {
+
+namespace slot = schema::slot;
+using model::EgressRule;
+using model::EgressTarget;
+
+// The ordinals of schema::Enum::Scheme.
+constexpr std::int64_t kHttp = 0;
+constexpr std::int64_t kHttps = 1;
+constexpr std::int64_t kTcp = 2;
+
+std::vector<module::BlockOfAddresses> BlocksOf(const std::vector<values::Cidr>& cidrs) {
+  std::vector<module::BlockOfAddresses> blocks;
+  for (const values::Cidr& cidr : cidrs) {
+    module::BlockOfAddresses block;
+    std::ranges::copy(cidr.base.bytes, block.base);
+    block.prefix = cidr.prefix;
+    blocks.push_back(block);
+  }
+  return blocks;
+}
+
+// Blocks that no request reaches unless a rule pins them, or those that nothing can pin.
+std::vector<module::BlockOfAddresses> Barred(bool pinnable_too) {
+  std::vector<values::Cidr> cidrs;
+  for (const values::SpecialBlock& special : values::SpecialBlocks()) {
+    if (!values::IsBarred(special.range)) continue;
+    if (pinnable_too || !values::CanBePinned(special.range)) cidrs.push_back(special.block);
+  }
+  return BlocksOf(cidrs);
+}
+
+class NetworkLowering {
+ public:
+  NetworkLowering(Lowering& lowering) : l_(lowering), b_(lowering.builder) {}
+
+  NodeId Says(const EgressRule& rule);
+  NodeId Within(const EgressRule& rule);
+  NodeId AddressIn(const std::vector<module::BlockOfAddresses>& blocks) {
+    return b_.AddressIn(l_.Text(slot::EgressIp), blocks);
+  }
+
+ private:
+  NodeId Schemes(const EgressTarget& target);
+  NodeId Place(const values::Place& place, EgressRule::Effect effect);
+  NodeId Ports(const std::vector<model::PortRange>& ports);
+  NodeId Target(const EgressTarget& target, EgressRule::Effect effect);
+  NodeId Methods(const EgressRule& rule);
+
+  Lowering& l_;
+  ir::Builder& b_;
+};
+
+NodeId NetworkLowering::Schemes(const EgressTarget& target) {
+  std::vector<std::int64_t> schemes;
+  if (target.http) schemes.push_back(kHttp);
+  if (target.https) schemes.push_back(kHttps);
+  if (target.tcp) schemes.push_back(kTcp);
+  if (schemes.size() == 3) return b_.Constant(true);
+  return b_.Compare(NodeOp::In, l_.Integer(slot::EgressScheme), b_.IntegerSetTerm(schemes));
+}
+
+// A name meets patterns of names. An address that was asked for meets only addresses of an allow;
+// a deny of addresses judges whatever leads there.
+NodeId NetworkLowering::Place(const values::Place& place, EgressRule::Effect effect) {
+  if (const auto* host = std::get_if<values::HostPattern>(&place)) {
+    const ir::Pattern pattern{host->name, static_cast<std::uint32_t>(host->reach)};
+    return b_.And(b_.Has(slot::EgressHost),
+                  b_.PatternsIn(NodeOp::HostIn, l_.Text(slot::EgressHost), std::span(&pattern, 1)));
+  }
+  const NodeId in_block = AddressIn(BlocksOf({std::get<values::Cidr>(place)}));
+  if (effect == EgressRule::Effect::Deny) return in_block;
+  return b_.And(b_.Not(b_.Has(slot::EgressHost)), in_block);
+}
+
+NodeId NetworkLowering::Ports(const std::vector<model::PortRange>& ports) {
+  if (ports.empty()) return b_.Constant(true);
+  std::vector<std::int64_t> single;
+  std::vector<NodeId> any;
+  for (const model::PortRange& range : ports) {
+    if (range.first == range.last) {
+      single.push_back(range.first);
+      continue;
+    }
+    any.push_back(b_.And(l_.Test(NodeOp::GreaterEqual, slot::EgressPort, range.first),
+                         l_.Test(NodeOp::LessEqual, slot::EgressPort, range.last)));
+  }
+  if (single.size() == 1) {
+    any.push_back(l_.Test(NodeOp::Equal, slot::EgressPort, single.front()));
+  } else if (!single.empty()) {
+    any.push_back(b_.Compare(NodeOp::In, l_.Integer(slot::EgressPort), b_.IntegerSetTerm(single)));
+  }
+  return b_.Or(any);
+}
+
+NodeId NetworkLowering::Target(const EgressTarget& target, EgressRule::Effect effect) {
+  std::vector<NodeId> parts;
+  if (target.place) parts.push_back(Place(*target.place, effect));
+  parts.push_back(Ports(target.ports));
+  parts.push_back(Schemes(target));
+  if (target.path) {
+    const auto letters =
+        effect == EgressRule::Effect::Deny ? values::Letters::FoldAscii : values::Letters::Exact;
+    const ir::Pattern pattern{target.path->text, static_cast<std::uint32_t>(letters)};
+    parts.push_back(
+        b_.PatternsIn(NodeOp::PathIn, l_.Text(slot::EgressPath), std::span(&pattern, 1)));
+  }
+  return b_.And(parts);
+}
+
+// A byte stream has no method, so no rule with methods is about it. What speaks HTTP and shows no
+// method may have any: an absent fact that is read is an unknown one.
+NodeId NetworkLowering::Methods(const EgressRule& rule) {
+  if (rule.methods.empty()) return b_.Constant(true);
+  const NodeId is_one =
+      b_.Compare(NodeOp::In, l_.Text(slot::EgressMethod), b_.TextSetTerm(rule.methods));
+  return b_.And(l_.Test(NodeOp::NotEqual, slot::EgressScheme, kTcp), is_one);
+}
+
+NodeId NetworkLowering::Says(const EgressRule& rule) {
+  std::vector<NodeId> targets;
+  for (const EgressTarget& target : rule.targets) targets.push_back(Target(target, rule.effect));
+  return b_.And(std::array{b_.Or(targets), Methods(rule),
+                           LowerCondition(l_, rule.condition, Action::Egress)});
+}
+
+// Where the address may lie: in the rule's own blocks, or wherever nothing is barred.
+NodeId NetworkLowering::Within(const EgressRule& rule) {
+  if (rule.pins.empty()) return b_.Not(AddressIn(Barred(true)));
+  return b_.And(AddressIn(BlocksOf(rule.pins)), b_.Not(AddressIn(Barred(false))));
+}
+
+std::string MessageOf(const EgressRule& rule, std::string_view otherwise) {
+  return rule.message.empty() ? std::string(otherwise) : rule.message;
+}
+
+}  // namespace
+
+void LowerNetwork(Lowering& lowering, const model::Class& of, Block& block) {
+  NetworkLowering network(lowering);
+  ir::Builder& b = lowering.builder;
+  const RuleIndex address = lowering.Deny(
+      "builtin.address",
+      "the address is private, special, or not one that the rule which matches may reach; "
+      "`at` pins an address that a rule means");
+  const RuleIndex none = lowering.Deny(model::DefaultIdOf(of.name, Action::Egress),
+                                       "no `allow` of the network plane covers it");
+
+  std::vector<values::Cidr> pinned;
+  for (const model::Class* link : ChainOf(lowering.model, of)) {
+    ir::Group group{{}, none, address};
+    for (const EgressRule& rule : link->network.rules) {
+      const NodeId says = network.Says(rule);
+      if (rule.effect == EgressRule::Effect::Deny) {
+        block.denials.push_back(
+            {lowering.Deny(rule.id, MessageOf(rule, "a `deny` of the network plane covers it"),
+                           rule.span),
+             says});
+        continue;
+      }
+      group.entries.push_back(
+          {lowering.Allow(rule.id, rule.message, rule.span), says, network.Within(rule)});
+      pinned.insert(pinned.end(), rule.pins.begin(), rule.pins.end());
+    }
+    // A class that allows nothing of its own leaves its base as it is; a chain that allows nothing
+    // anywhere has the strictest meaning.
+    if (!group.entries.empty() || link->network.allow_none) block.groups.push_back(group);
+  }
+  if (block.groups.empty()) block.groups.push_back({{}, none, address});
+
+  // The bar says its own name also where no rule matches: `169.254.169.254` is no oversight.
+  NodeId barred = network.AddressIn(Barred(true));
+  if (!pinned.empty()) {
+    barred = b.Or(network.AddressIn(Barred(false)),
+                  b.And(barred, b.Not(network.AddressIn(BlocksOf(pinned)))));
+  }
+  block.denials.push_back({address, b.And(b.Has(slot::EgressIp), barred)});
+}
+
+}  // namespace curfew::lower

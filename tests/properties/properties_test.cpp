@@ -1,0 +1,369 @@
+// What must hold of every policy set and every request, tried on thousands that nobody wrote.
+// CURFEW_SEED repeats a run, CURFEW_EFFORT lengthens it.
+#include "compiler/check/check.h"
+#include "compiler/interpret/interpreter.h"
+#include "compiler/ir/encode.h"
+#include "compiler/ir/print.h"
+#include "compiler/lower/lower.h"
+#include "compiler/module/layout.h"
+#include "compiler/syntax/parse.h"
+#include "tests/properties/generated_policy.h"
+#include "tests/properties/generated_request.h"
+#include "tests/properties/naive_evaluator.h"
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <optional>
+
+#include <catch2/catch.hpp>
+#include <fmt/format.h>
+
+namespace curfew::properties {
+namespace {
+
+using module::Request;
+using schema::Action;
+using schema::Slot;
+using schema::Stage;
+
+struct Answer {
+  bool allow = false;
+  bool undecided = false;
+  std::string class_name;
+  std::set<std::string> denials;
+  std::set<std::string> allows;
+  friend bool operator==(const Answer&, const Answer&) = default;
+};
+
+std::string Text(const Answer& answer) {
+  return fmt::format("{}{} class {} denials [{}] allows [{}]", answer.allow ? "allow" : "deny",
+                     answer.undecided ? " (undecided)" : "", answer.class_name,
+                     fmt::join(answer.denials, " "), fmt::join(answer.allows, " "));
+}
+
+// A set that compiled: its model, and an engine over bytes of its own.
+struct Compiled {
+  model::PolicyModel model;
+  Bytes bytes;
+  std::optional<interpret::Interpreter> engine;
+
+  [[nodiscard]] Answer Decide(const Request& request) const {
+    module::VerdictRoom room;
+    engine->Decide(request, room.verdict);
+    const module::Verdict& verdict = room.verdict;
+    const module::PolicyModule& policy = engine->module();
+    Answer answer;
+    answer.allow = verdict.effect == module::Effect::Allow;
+    answer.undecided = verdict.undecided;
+    if (verdict.class_index != module::NoClass) {
+      answer.class_name = policy.class_name(verdict.class_index);
+    }
+    for (const auto rule : verdict.denials.written()) answer.denials.emplace(policy.rule(rule).id);
+    for (const auto rule : verdict.allows.written()) answer.allows.emplace(policy.rule(rule).id);
+    return answer;
+  }
+};
+
+// Null where the checker refuses the set: a generator cannot know all that an author must.
+std::unique_ptr<Compiled> Compile(const std::vector<std::string>& files) {
+  source::SourceMap sources;
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    sources.Add({fmt::format("generated{}.curfew", i), files[i]});
+  }
+  diagnostics::Sink sink;
+  const auto trees = syntax::ParseAll(sources, sink);
+  if (sink.has_errors()) {
+    for (const auto& file : files) UNSCOPED_INFO(file);
+    FAIL("a generated set does not parse");
+  }
+  auto made = std::make_unique<Compiled>();
+  made->model = check::Check(trees, sources, sink);
+  if (sink.has_errors()) return nullptr;
+  auto code = lower::Lower(made->model, sources);
+  if (!code) {
+    UNSCOPED_INFO(files.front());
+    FAIL(code.error().message);
+  }
+  made->bytes = ir::Encode(*code);
+  auto loaded = module::PolicyModule::Load(made->bytes, 1);
+  REQUIRE(loaded);
+  made->engine.emplace(*std::move(loaded));
+  return made;
+}
+
+// A generated set that compiles.
+struct Sample {
+  PolicyText text;
+  std::unique_ptr<Compiled> compiled;
+};
+Sample NextSample(Random& random) {
+  for (int attempt = 0; attempt < 1000; ++attempt) {
+    PolicyText text = GeneratePolicy(random);
+    if (auto compiled = Compile({text.Text()})) return {std::move(text), std::move(compiled)};
+  }
+  FAIL("the generator makes no set that compiles");
+  return {};
+}
+
+std::string Describe(const Request& request) {
+  std::string text =
+      fmt::format("{} at {}:", schema::WordOf(request.action()), schema::WordOf(request.stage()));
+  const auto attributes = schema::AttributesOf(request.action());
+  for (std::size_t i = 0; i < RequestGenerator::SlotCount(request.action()); ++i) {
+    const auto slot = static_cast<Slot>(i);
+    const std::string name =
+        i < attributes.size() ? std::string(attributes[i].path) : fmt::format("declared {}", i);
+    if (!request.is_known(slot)) {
+      text += fmt::format("\n  {} unknown", name);
+    } else if (request.is_present(slot)) {
+      const module::Value& value = request.value(slot);
+      text += value.size == 0 ? fmt::format("\n  {} = {}", name, value.integer)
+                              : fmt::format("\n  {} of {} bytes or items", name, value.size);
+    }
+  }
+  return text;
+}
+
+// Runs `property` on sets and requests and says how to repeat a failure.
+template <typename Property>
+void ForAll(std::string_view name, std::size_t sets, std::size_t requests, Property property) {
+  const std::uint64_t seed = SeedFromEnvironment();
+  UNSCOPED_INFO(name << " with CURFEW_SEED=" << seed);
+  Random random(seed);
+  for (std::size_t s = 0; s < sets * EffortFromEnvironment(); ++s) {
+    const Sample sample = NextSample(random);
+    RequestGenerator generator(random);
+    for (std::size_t r = 0; r < requests; ++r) {
+      const Request request = generator.Generate();
+      if (property(sample, request)) continue;
+      UNSCOPED_INFO(sample.text.Text());
+      UNSCOPED_INFO(Describe(request));
+      UNSCOPED_INFO("answered: " << Text(sample.compiled->Decide(request)));
+      FAIL(name << " does not hold; CURFEW_SEED=" << seed);
+    }
+  }
+}
+
+bool IsTighter(const Answer& after, const Answer& before) { return before.allow || !after.allow; }
+
+TEST_CASE("the interpreter agrees with a reading of the model without tables") {
+  std::size_t allowed = 0;
+  std::size_t asked = 0;
+  std::size_t undecided = 0;
+  std::map<std::string, std::size_t> reasons;
+  ForAll("agreement", 250, 60, [&](const Sample& sample, const Request& request) {
+    const Answer answer = sample.compiled->Decide(request);
+    const NaiveAnswer naive = DecideNaively(sample.compiled->model, request);
+    const Answer expected{naive.allow, naive.undecided, naive.class_name, naive.denials,
+                          naive.allows};
+    ++asked;
+    allowed += answer.allow ? 1 : 0;
+    undecided += answer.undecided ? 1 : 0;
+    for (const std::string& id : answer.denials) ++reasons[id.substr(id.find('.') + 1)];
+    if (answer == expected) return true;
+    UNSCOPED_INFO("expected: " << Text(expected));
+    return false;
+  });
+  // A run in which everything is denied, or by one reason, would prove nothing.
+  WARN(fmt::format("{} asked, {} allowed, {} undecided, {} reasons", asked, allowed, undecided,
+                   reasons.size()));
+  CHECK(allowed * 20 > asked);
+  CHECK(allowed * 10 < asked * 9);
+  CHECK(undecided > 0);
+  for (const char* id :
+       {"access", "address", "unsupported", "none", "gone", "not_selected", "invalid",
+        "lifetime.ttl", "lifetime.idle", "image.exec", "image.allow", "image.size.cpu",
+        "image.size.memory", "image.size.disk", "image.isolation", "identity.env",
+        "network.default", "filesystem.export", "filesystem.export.size"}) {
+    INFO(id);
+    CHECK(reasons[id] > 0);
+  }
+}
+
+TEST_CASE("order, files and repetition change no answer, id or digest") {
+  Random random(SeedFromEnvironment() + 1);
+  ForAll("order", 80, 20, [&](const Sample& sample, const Request& request) {
+    thread_local const PolicyText* last = nullptr;
+    thread_local std::unique_ptr<Compiled> other;
+    if (last != &sample.text) {
+      other = Compile(Rearranged(sample.text, random));
+      last = &sample.text;
+    }
+    return other != nullptr && other->model.digest == sample.compiled->model.digest &&
+           other->Decide(request) == sample.compiled->Decide(request);
+  });
+}
+
+TEST_CASE("one more deny never opens and hides no other reason") {
+  const std::uint64_t seed = SeedFromEnvironment() + 2;
+  INFO("CURFEW_SEED=" << seed - 2);
+  Random random(seed);
+  std::size_t closed = 0;
+  for (std::size_t s = 0; s < 80 * EffortFromEnvironment(); ++s) {
+    const Sample sample = NextSample(random);
+    PolicyText more = sample.text;
+    more.rules.push_back(GenerateDenial(random));
+    const auto tighter = Compile({more.Text()});
+    if (tighter == nullptr) continue;
+    RequestGenerator generator(random);
+    for (std::size_t r = 0; r < 40; ++r) {
+      const Request request = generator.Generate();
+      const Answer before = sample.compiled->Decide(request);
+      const Answer after = tighter->Decide(request);
+      INFO(more.Text() << Describe(request));
+      REQUIRE(IsTighter(after, before));
+      REQUIRE(std::includes(after.denials.begin(), after.denials.end(), before.denials.begin(),
+                            before.denials.end()));
+      closed += before.allow && !after.allow ? 1 : 0;
+    }
+  }
+  CHECK(closed > 0);
+}
+
+TEST_CASE("every deny has a reason that says something, and every allow a rule") {
+  ForAll("reasons", 80, 40, [](const Sample& sample, const Request& request) {
+    module::VerdictRoom room;
+    sample.compiled->engine->Decide(request, room.verdict);
+    const auto& policy = sample.compiled->engine->module();
+    const auto written = room.verdict.denials.written();
+    const bool allow = room.verdict.effect == module::Effect::Allow;
+    return allow == written.empty() &&
+           std::all_of(written.begin(), written.end(),
+                       [&](auto rule) { return !policy.rule(rule).message.empty(); }) &&
+           (!allow || !room.verdict.allows.written().empty());
+  });
+}
+
+TEST_CASE("making a fact unknown only tightens, and so does taking away one that must be there") {
+  std::size_t tightened = 0;
+  ForAll("blanking", 120, 20, [&](const Sample& sample, const Request& request) {
+    if (request.action() == Action::Egress && request.stage() != Stage::Request) return true;
+    const Answer before = sample.compiled->Decide(request);
+    const auto attributes = schema::AttributesOf(request.action());
+    for (std::size_t i = 0; i < RequestGenerator::SlotCount(request.action()); ++i) {
+      const auto slot = static_cast<Slot>(i);
+      if (!request.is_known(slot)) continue;
+      Request blanked = request;
+      blanked.SetUnknown(slot);
+      const Answer after = sample.compiled->Decide(blanked);
+      tightened += before.allow && !after.allow ? 1 : 0;
+      if (!IsTighter(after, before)) return false;
+      // An absent host says that an address was asked for; an absent wish is its default.
+      const bool must_be_there = i < attributes.size() && !attributes[i].type.optional &&
+                                 attributes[i].origin != schema::Origin::Wish &&
+                                 attributes[i].path != "egress.host";
+      if (!must_be_there) continue;
+      blanked.SetAbsent(slot);
+      if (!IsTighter(sample.compiled->Decide(blanked), before)) return false;
+    }
+    return true;
+  });
+  CHECK(tightened > 100);
+}
+
+TEST_CASE("a stage refuses nothing that a later one would allow") {
+  const auto& attributes = schema::AttributesOf(Action::Egress);
+  std::size_t allowed = 0;
+  ForAll("stages", 120, 60, [&](const Sample& sample, const Request& request) {
+    if (request.action() != Action::Egress || request.stage() != Stage::Request) return true;
+    if (!sample.compiled->Decide(request).allow) return true;
+    ++allowed;
+    for (const Stage stage : {Stage::Address, Stage::Name}) {
+      Request earlier(Action::Egress, stage);
+      for (std::size_t i = 0; i < RequestGenerator::SlotCount(Action::Egress); ++i) {
+        const auto slot = static_cast<Slot>(i);
+        const std::string_view path = i < attributes.size() ? attributes[i].path : "";
+        const bool later = path == "egress.method" || path == "egress.path" ||
+                           path == "egress.query" || path == "egress.bytes" ||
+                           (path == "egress.ip" && stage == Stage::Name);
+        if (later || !request.is_known(slot)) continue;
+        if (request.is_present(slot)) {
+          earlier.Set(slot, request.value(slot));
+        } else {
+          earlier.SetAbsent(slot);
+        }
+      }
+      if (!sample.compiled->Decide(earlier).allow) return false;
+    }
+    return true;
+  });
+  CHECK(allowed > 20);
+}
+
+TEST_CASE("bytes that were saved and loaded decide equally, wherever they lie") {
+  ForAll("bytes", 60, 20, [](const Sample& sample, const Request& request) {
+    const Bytes copy = sample.compiled->bytes;
+    auto loaded = module::PolicyModule::Load(copy, 1);
+    if (!loaded) return false;
+    Compiled other;
+    other.engine.emplace(*std::move(loaded));
+    return other.Decide(request) == sample.compiled->Decide(request);
+  });
+}
+
+TEST_CASE("every id that a verdict can name is an id that a test can name") {
+  ForAll("ids", 60, 1, [](const Sample& sample, const Request&) {
+    const auto known = model::KnownIds(sample.compiled->model);
+    const auto& policy = sample.compiled->engine->module();
+    for (module::RuleIndex i = 0; i < policy.rule_count(); ++i) {
+      if (std::binary_search(known.begin(), known.end(), std::string(policy.rule(i).id))) continue;
+      UNSCOPED_INFO("unknown to the model: " << policy.rule(i).id);
+      return false;
+    }
+    return true;
+  });
+}
+
+// ---- Hostile bytes ------------------------------------------------------------------------------
+
+// The bytes with a digest that fits, as someone would make it who can write the file.
+void Reseal(Bytes& bytes) {
+  if (bytes.size() < sizeof(module::layout::FileHeader)) return;
+  const Digest digest = Sha256(ByteView(bytes).subspan(sizeof(module::layout::FileHeader)));
+  std::memcpy(bytes.data() + offsetof(module::layout::FileHeader, content), digest.bytes.data(),
+              digest.bytes.size());
+}
+
+TEST_CASE("a changed byte is noticed, and with a forged digest it crashes nothing") {
+  Random random(SeedFromEnvironment() + 3);
+  std::size_t loaded_count = 0;
+  std::size_t refused_count = 0;
+  for (std::size_t s = 0; s < 12 * EffortFromEnvironment(); ++s) {
+    const Sample sample = NextSample(random);
+    RequestGenerator generator(random);
+    std::vector<Request> requests;
+    for (int i = 0; i < 8; ++i) requests.push_back(generator.Generate());
+    for (int i = 0; i < 400; ++i) {
+      Bytes bytes = sample.compiled->bytes;
+      const std::size_t changes = 1 + random.Below(3);
+      for (std::size_t c = 0; c < changes; ++c) {
+        std::uint8_t& byte = bytes[random.Below(bytes.size())];
+        byte = static_cast<std::uint8_t>(
+            random.Pick<std::size_t>({byte ^ (std::size_t{1} << random.Below(8)), 0, 0xff,
+                                      random.Below(256), byte + std::size_t{1}}));
+      }
+      if (random.OneIn(20)) bytes.resize(random.Below(bytes.size()));
+      if (bytes != sample.compiled->bytes) CHECK_FALSE(module::PolicyModule::Load(bytes, 1));
+      Reseal(bytes);
+      auto loaded = module::PolicyModule::Load(bytes, 1);
+      if (!loaded) {
+        ++refused_count;
+        CHECK_FALSE(loaded.error().message.empty());
+        continue;
+      }
+      ++loaded_count;
+      const interpret::Interpreter engine(*std::move(loaded));
+      module::VerdictRoom room;
+      for (const Request& request : requests) {
+        engine.Decide(request, room.verdict);
+        CHECK((room.verdict.effect == module::Effect::Deny) == (room.verdict.denials.count > 0));
+      }
+    }
+  }
+  CHECK(loaded_count > 100);
+  CHECK(refused_count > 100);
+}
+
+}  // namespace
+}  // namespace curfew::properties
