@@ -63,8 +63,6 @@ module::Tables View(const DecisionIr& ir) {
   return tables;
 }
 
-Builder::Builder(std::size_t class_count) { ir_.blocks.resize(module::BlockCount(class_count)); }
-
 RuleIndex Builder::Rule(const RuleText& rule) {
   const auto [place, is_new] = rules_.try_emplace(rule, SizeOf(rule_texts_));
   if (is_new) rule_texts_.push_back(rule);
@@ -237,6 +235,7 @@ Range Builder::Entries(std::span<const Entry> entries) {
 }
 
 void Builder::SetBlock(std::size_t place, const Block& block) {
+  if (place >= ir_.blocks.size()) ir_.blocks.resize(place + 1);
   module::BlockRecord& record = ir_.blocks[place];
   record.checks = Entries(block.checks);
   record.defaults = {SizeOf(ir_.defaults), SizeOf(block.defaults)};
@@ -312,6 +311,7 @@ void Builder::SortTexts() {
 }
 
 DecisionIr Builder::Finish() && {
+  ir_.blocks.resize(module::BlockCount(ir_.classes.size()));
   SortRules();
   SortTexts();
   return std::move(ir_);

@@ -97,8 +97,6 @@ struct Pattern {
 // Builds a DecisionIr. Rules and texts are numbered as they come and sorted by Finish.
 class Builder {
  public:
-  explicit Builder(std::size_t class_count);
-
   RuleIndex Rule(const RuleText& rule);
 
   TermId SlotTerm(Slot slot, module::ValueClass value);
@@ -130,6 +128,8 @@ class Builder {
 
   std::uint32_t Text(std::string_view text);  // for a DefaultRecord
 
+  // At the place that module::BlockOf, SetBlock or GoneBlock says; a place that is never set stays
+  // empty.
   void SetBlock(std::size_t place, const Block& block);
   // In the order of the class indexes. `narrowed_by`: the classes that narrow it.
   void AddClass(std::string_view name, RuleIndex rule, NodeId when, bool by_name,
