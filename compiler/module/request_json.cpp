@@ -263,6 +263,10 @@ class Decoder {
       request_->SetAbsent(field.slot);  // an address was asked for, not a name
       return;
     }
+    // An HTTP request has a method and a path; only a byte stream has none.
+    const bool is_of_http = is_egress && (field.slot == schema::slot::EgressMethod ||
+                                          field.slot == schema::slot::EgressPath);
+    if (is_of_http && !IsStream()) return;
     if (field.optional) {
       if (field.origin == Origin::Stated || stated_by_ == StatedBy::Author) {
         request_->SetAbsent(field.slot);
@@ -294,12 +298,13 @@ class Decoder {
     if (const auto method = values::ParseMethod(request_->value(slot).text()); !method) {
       Problem("/egress/method", method.error().message);
     }
-    if (request_->is_present(schema::slot::EgressScheme)) {
-      const auto scheme = request_->value(schema::slot::EgressScheme).integer;
-      if (schema::InfoOf(schema::Enum::Scheme).values[static_cast<std::size_t>(scheme)] == "tcp") {
-        Problem("/egress/method", "a byte stream (`tcp`) has no method");
-      }
-    }
+    if (IsStream()) Problem("/egress/method", "a byte stream (`tcp`) has no method");
+  }
+  // `tcp`, said by the document.
+  [[nodiscard]] bool IsStream() const {
+    if (!request_->is_present(schema::slot::EgressScheme)) return false;
+    const auto scheme = request_->value(schema::slot::EgressScheme).integer;
+    return schema::InfoOf(schema::Enum::Scheme).values[static_cast<std::size_t>(scheme)] == "tcp";
   }
 
   // The names that may stand directly below `parent`.

@@ -1,7 +1,7 @@
 // A request as JSON, read strictly by the schema. A document that does not fit is denied as a whole
 // (`request.invalid`): an unknown, doubled, missing or ill-typed field is a problem with its place,
-// never ignored, and null means nothing, so it stands nowhere. README.md beside this file shows a
-// document of each kind.
+// never ignored, and null means nothing, so it stands nowhere. compiler/tool/README.md shows
+// documents.
 //
 //   {"version": 1, "action": "exec", "now": "2026-11-29T00:00:00Z",
 //    "caller": {"id": "user:ana"}, "task": {"kind": "coding"}, "sandbox": {"class": "coding"},
@@ -29,8 +29,9 @@ namespace curfew::module {
 //   Caller  somebody who asks the runtime: stated facts and wishes only; every fact that the action
 //           is stated with must be there. Verified facts stay unknown: the runtime sets them.
 //   Author  somebody who tries a policy and plays the runtime as well (eval, tests): verified facts
-//           and the sealed task may be said too. What is not said is unknown, and an optional fact
-//           absent, but for `egress.ip`, which at the last stage is always one or the other.
+//           and the sealed task may be said too. What is not said is unknown; an optional fact that
+//           is not said is absent, but for the address of an egress, and method and path of one
+//           that is no byte stream.
 enum class StatedBy : std::uint8_t { Caller, Author };
 
 // One reason why a document does not fit.

@@ -165,7 +165,11 @@ TEST_CASE("a name brings its canonical form, and an address is no name") {
   CHECK(request.value(schema::slot::EgressHost).text() == "api.example.com");
   CHECK(request.value(schema::slot::EgressPath).text() == "/a/c");
   CHECK_FALSE(request.is_known(schema::slot::EgressIp));
-  CHECK(request.is_known(schema::slot::EgressMethod));
+  CHECK_FALSE(request.is_known(schema::slot::EgressMethod));
+  CHECK(request.is_known(schema::slot::EgressQuery));
+  const RequestDecoding stream = Decode(Egress(R"("scheme": "tcp", "host": "db.example")"));
+  REQUIRE(stream);
+  CHECK(stream.decoded->request.is_known(schema::slot::EgressMethod));
 
   for (const char* host : {"10.0.0.1", "0x7f.1", "2130706433", "::1", "a b", "ex\\u3002ample.com",
                            "a.example\\u0000.com", ""}) {
