@@ -60,6 +60,7 @@ class ChainWriter {
 
  private:
   ChainWriter(const host::Clock& clock, Incarnation incarnation);
+  Outcome Resume(host::Files& files, const std::string& path);
 
   const host::Clock* clock_;
   Incarnation incarnation_;
@@ -68,7 +69,8 @@ class ChainWriter {
   Digest head_;
   std::uint64_t count_ = 0;
   bool closing_ = false;
-  bool failed_ = false;
+  bool half_written_ = false;  // an append failed: what it left is cut off before the next
+  bool lost_ = false;          // waiting for the disk failed
 };
 
 // The records of a chain, each checked. NotFound; Tampered with the place; a torn end is Tampered

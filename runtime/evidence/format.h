@@ -4,10 +4,12 @@
 
 #include "compiler/base/crypto.h"
 #include "compiler/base/incarnation.h"
+#include "compiler/base/limits.h"
 #include "compiler/base/result.h"
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,7 +28,7 @@ inline constexpr std::uint64_t ChainClosingBytes = 4ULL * 1024 * 1024;
 inline constexpr std::string_view StatementType = "https://in-toto.io/Statement/v1";
 inline constexpr std::string_view PredicateType = "urn:curfew:receipt:v1";
 inline constexpr std::string_view PayloadType = "application/vnd.in-toto+json";
-inline constexpr std::size_t ReceiptBytesMax = 16 * 1024 * 1024;
+inline constexpr std::size_t ReceiptBytesMax = limits::JsonBytesMax;
 
 // The hash that stands before the first record, so that a chain belongs to one incarnation.
 Digest GenesisOf(const Incarnation& incarnation);
@@ -40,27 +42,30 @@ struct Frame {
   std::string body;
 };
 
-// Malformed if the body is empty or longer than RecordBodyBytesMax.
+// TooLarge if the body is longer than RecordBodyBytesMax.
 Result<Bytes> EncodeFrame(std::uint64_t sequence, const Digest& previous, std::string_view body);
+// The hash of a frame that EncodeFrame made.
 Digest HashOfFrame(ByteView encoded);
 
 // What the bytes of a file are, up to where they stop to be a chain.
 struct ChainScan {
+  // Torn: what follows the last whole record can be the remains of one append that a crash cut (it
+  // ends too early, or is zeroes). Broken: it cannot.
+  enum class End { Whole, Torn, Broken };
+
   std::vector<Frame> frames;
   std::uint64_t good_bytes = 0;  // the end of the last whole record
-  enum class End { Whole, Torn, Broken } end = End::Whole;
+  End end = End::Whole;
   std::string why;  // for Torn and Broken
 };
-// Torn: what follows the last whole record can be the remains of one append that a crash cut (it
-// ends too early, or is zeroes). Broken: it cannot.
 ChainScan ScanChain(ByteView file, const Digest& genesis);
 
-// The last record of a chain, found from the end of the file; nothing if the file's end is no
-// record's end.
-struct Tail {
-  std::uint64_t sequence = 0;
-  Digest hash;
-};
-inline constexpr std::size_t TailBytesMax = HeaderBytes + RecordBodyBytesMax + TrailerBytes;
+// The one whole record that these bytes are; nothing if they are anything else. Says nothing of its
+// place in a chain.
+std::optional<Frame> DecodeFrame(ByteView bytes);
+inline constexpr std::size_t FrameBytesMax = HeaderBytes + RecordBodyBytesMax + TrailerBytes;
+
+// Little-endian, as every number in a frame.
+std::uint32_t ReadU32(ByteView bytes);
 
 }  // namespace curfew::evidence

@@ -31,7 +31,8 @@ struct SignedHead {
   Digest hash;  // of its record: what a witness outside keeps
 };
 // All heads, each with its place in the chain and its signature by `key` checked. NotFound;
-// Tampered.
+// Tampered. A torn end is passed over: it is an append that goes on, or that a crash cut, and the
+// sandbox that it was for misses its head.
 Result<std::vector<SignedHead>> ReadHeads(host::Files& files, const std::string& path,
                                           const Ed25519PublicKey& key);
 

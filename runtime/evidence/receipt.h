@@ -74,7 +74,9 @@ struct Receipt {
 
   DecisionCount decisions;
   std::vector<CommandResult> commands;
+  std::uint64_t commands_omitted = 0;  // by Abridge
   std::vector<EndedProcess> processes;
+  std::uint64_t processes_omitted = 0;
   std::vector<ResourceOutcome> resources;
   std::vector<ExportedFile> exports;
   ResidueReport residue;
@@ -85,6 +87,10 @@ struct Receipt {
   // Clean only if the search was clean and no resource's fate is unknown.
   [[nodiscard]] Cleanness verdict() const;
 };
+
+// What a task can make long (arguments past 4 KiB, thousands of processes) is cut, and cut shorter
+// until the receipt fits: nothing that a guest does can keep its receipt from being written.
+void Abridge(Receipt& receipt);
 
 // The statement, in canonical JSON. Malformed if the receipt holds what cannot be written.
 Result<std::string> EncodeStatement(const Receipt& receipt);
@@ -100,7 +106,8 @@ std::string SealEnvelope(std::string_view statement, const SigningKey& key);
 // Tampered with the reason.
 Result<std::string> OpenEnvelope(std::string_view envelope, const Ed25519PublicKey& key);
 
-// A short table for a person. Nothing that a task controls can move the cursor or forge a line.
+// A short table for a person (receipt_table.cpp). Nothing that a task controls can move the cursor
+// or forge a line.
 std::string RenderReceipt(const Receipt& receipt);
 
 }  // namespace curfew::evidence

@@ -2,6 +2,10 @@
 // journal claims: names with the sandbox's id, the uid of its VM, its cgroups, the exact identities
 // that were journalled. What it cannot read is `unknown`. It changes nothing.
 //
+// A process that started before the sandbox was created cannot be its own. Where even root may not
+// read the descriptors of such a one, it is counted as passed over and not as unknown; its cgroup,
+// uid, mounts and sockets are still read.
+//
 // Not seen: kernel keys that their owner hides from root, and names that say nothing of the id
 // below the first two levels of a searched directory.
 #pragma once
@@ -37,7 +41,8 @@ struct FileIdentity {
 // What is known of the sandbox whose residue is sought.
 struct ResidueQuery {
   std::string sandbox_id;
-  std::string boot_id;  // the boot in which process and file identities below were taken
+  std::string boot_id;  // the boot in which it was created and the identities below were taken
+  std::int64_t created_boot_ms = 0;          // monotonic, in that boot
   std::optional<std::uint32_t> machine_uid;  // of its VM alone
   std::vector<host::ProcessIdentity> processes;
   std::vector<FileIdentity> disks;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,6 +30,8 @@ enum class Cleanness { Clean, Dirty, Unknown };
 std::string_view NameOf(ResidueClass residue_class);
 std::string_view NameOf(Fate fate);
 std::string_view NameOf(Cleanness verdict);
+std::optional<ResidueClass> ParseResidueClass(std::string_view name);
+std::optional<Fate> ParseFate(std::string_view name);
 
 // `looked_at` things were examined. Of them, and of what the journal named: so many are gone, still
 // there, or could not be judged.
@@ -38,6 +41,9 @@ struct ResidueCount {
   std::uint64_t destroyed = 0;
   std::uint64_t kept = 0;
   std::uint64_t unknown = 0;
+  // Processes whose descriptors may not be read (the host's first one under some hypervisors), but
+  // which are older than the sandbox and so none of its own.
+  std::uint64_t passed_over = 0;
 };
 
 // One thing that is still there (Kept) or could not be judged (Unknown).

@@ -19,6 +19,10 @@ struct ProcessIdentity {
   friend auto operator<=>(const ProcessIdentity&, const ProcessIdentity&) = default;
 };
 
+// Start times are in hundredths of a second since the boot, cut off (CLOCK_BOOTTIME, as
+// Clock::MonotonicNowMs).
+inline constexpr std::int64_t TickMs = 10;
+
 // What /proc/PID/stat says of a process.
 struct ProcessStat {
   ProcessIdentity identity;

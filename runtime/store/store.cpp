@@ -18,6 +18,7 @@ constexpr const char* Schema = R"(
     id TEXT PRIMARY KEY, nonce TEXT NOT NULL, state TEXT NOT NULL, class TEXT NOT NULL,
     owner TEXT NOT NULL, creator TEXT NOT NULL, task TEXT NOT NULL, created_ms INTEGER NOT NULL,
     deadline_ms INTEGER, deadline_boot_ms INTEGER, boot TEXT NOT NULL,
+    created_boot_ms INTEGER NOT NULL, deadline_boot TEXT NOT NULL,
     keeper_pid INTEGER, keeper_start INTEGER,
     machine_pid INTEGER, machine_start INTEGER, machine_uid INTEGER,
     policy TEXT NOT NULL, generation INTEGER NOT NULL, image TEXT NOT NULL,
@@ -36,7 +37,7 @@ constexpr const char* Schema = R"(
 constexpr const char* SandboxColumns =
     "id, nonce, state, class, owner, creator, task, created_ms, deadline_ms, deadline_boot_ms, "
     "boot, keeper_pid, keeper_start, machine_pid, machine_start, machine_uid, policy, generation, "
-    "image, close_reason, exit_status, closed_ms";
+    "image, close_reason, exit_status, closed_ms, created_boot_ms, deadline_boot";
 
 using OptionalNumber = std::optional<std::int64_t>;
 
@@ -83,6 +84,8 @@ Result<Sandbox> SandboxOf(const Database& database, const Statement& row) {
     sandbox.exit_status = static_cast<int>(*status);
   }
   sandbox.closed_ms = row.OptionalInteger(21);
+  sandbox.created_boot_ms = row.Integer(22);
+  sandbox.deadline_boot_id = row.Text(23);
   return sandbox;
 }
 
@@ -206,7 +209,7 @@ Outcome Store::Create(const Sandbox& sandbox) {
         }
         if (taken.error().code != FailureCode::NotFound) return taken.error();
         const std::string sql = fmt::format(
-            "INSERT INTO sandbox ({}) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+            "INSERT INTO sandbox ({}) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
             SandboxColumns);
         CURFEW_TRY(
             Statement statement,
@@ -220,7 +223,7 @@ Outcome Store::Create(const Sandbox& sandbox) {
                 sandbox.policy_digest, static_cast<std::int64_t>(sandbox.policy_generation),
                 sandbox.image_digest, sandbox.close_reason,
                 sandbox.exit_status ? OptionalNumber(*sandbox.exit_status) : std::nullopt,
-                sandbox.closed_ms));
+                sandbox.closed_ms, sandbox.created_boot_ms, sandbox.deadline_boot_id));
         return statement.Run();
       },
       false);
@@ -306,7 +309,8 @@ Outcome Store::SetDeadline(const Incarnation& incarnation, std::int64_t wall_ms,
   return Write(
       [&]() -> Outcome {
         CURFEW_TRY(const Sandbox found, Find(incarnation));
-        const bool same_boot = found.boot_id == boot_id && found.deadline_boot_ms.has_value();
+        const bool same_boot =
+            found.deadline_boot_id == boot_id && found.deadline_boot_ms.has_value();
         const bool later = same_boot ? monotonic_ms > *found.deadline_boot_ms
                                      : found.deadline_ms && wall_ms > *found.deadline_ms;
         if (later) {
@@ -314,9 +318,10 @@ Outcome Store::SetDeadline(const Incarnation& incarnation, std::int64_t wall_ms,
               FailureCode::Denied,
               fmt::format("the deadline of sandbox {} cannot be moved away", incarnation.id));
         }
-        return Update(incarnation,
-                      "UPDATE sandbox SET deadline_ms=?, deadline_boot_ms=?, boot=? WHERE id=?",
-                      wall_ms, monotonic_ms, boot_id);
+        return Update(
+            incarnation,
+            "UPDATE sandbox SET deadline_ms=?, deadline_boot_ms=?, deadline_boot=? WHERE id=?",
+            wall_ms, monotonic_ms, boot_id);
       },
       false);
 }

@@ -28,9 +28,11 @@ struct Sandbox {
   std::string creator;
   std::string task_id;
   std::int64_t created_ms = 0;                   // wall
+  std::int64_t created_boot_ms = 0;              // monotonic, in the boot `boot_id`
   std::optional<std::int64_t> deadline_ms;       // wall; absolute, may only come nearer
-  std::optional<std::int64_t> deadline_boot_ms;  // monotonic, in the boot `boot_id`
-  std::string boot_id;                           // the boot in which it was created
+  std::optional<std::int64_t> deadline_boot_ms;  // monotonic, in the boot `deadline_boot_id`
+  std::string deadline_boot_id;
+  std::string boot_id;  // the boot in which it was created
   std::optional<host::ProcessIdentity> keeper;
   std::optional<host::ProcessIdentity> machine;  // the VM's process
   std::optional<std::uint32_t> machine_uid;

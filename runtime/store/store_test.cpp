@@ -27,6 +27,7 @@ Sandbox SampleSandbox(std::uint32_t seed = 1) {
   sandbox.creator = "user:ana";
   sandbox.task_id = "task-7";
   sandbox.created_ms = 1000;
+  sandbox.created_boot_ms = 77;
   sandbox.boot_id = "boot-a";
   sandbox.policy_digest = "sha256:00";
   sandbox.policy_generation = 3;
@@ -81,6 +82,7 @@ TEST_CASE("What is stored comes back, from another process's view too") {
   CHECK(found.machine_uid == 65000);
   CHECK(found.deadline_ms == 5000);
   CHECK(found.exit_status == 3);
+  CHECK(found.created_boot_ms == 77);
   CHECK(found.close_reason == "done");
   CHECK(found.policy_generation == 3);
   CHECK_FALSE(found.closed_ms);
@@ -125,6 +127,7 @@ TEST_CASE("A deadline comes nearer or stays") {
   CHECK_FALSE(store.SetDeadline(who, 9001, 1, "boot-b"));
   CHECK(store.SetDeadline(who, 8000, 100, "boot-b"));
   CHECK(store.Find(who)->deadline_boot_ms == 100);
+  CHECK(store.Find(who)->boot_id == "boot-a");
 }
 
 TEST_CASE("The journal says what may still exist, last step first") {

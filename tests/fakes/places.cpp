@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <fcntl.h>
 #include <filesystem>
+#include <fstream>
 #include <sys/mount.h>
 #include <unistd.h>
 #include <vector>
@@ -45,6 +46,12 @@ void SmallFileSystem::Fill(std::uint64_t leave_bytes) const {
   }
   const off_t keep = std::max<off_t>(0, size - static_cast<off_t>(leave_bytes));
   CURFEW_CHECK(ftruncate(fd.get(), keep) == 0, "the ballast can be cut");
+}
+
+void Overwrite(const std::string& path, ByteView bytes) {
+  std::ofstream file(path, std::ios::binary | std::ios::trunc);
+  file << AsText(bytes);
+  CURFEW_CHECK(file.flush().good(), "a test can overwrite its file");
 }
 
 }  // namespace curfew::fakes

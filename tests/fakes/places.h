@@ -1,6 +1,8 @@
 // Directories and file systems that are gone after a test.
 #pragma once
 
+#include "compiler/base/text.h"
+
 #include <cstdint>
 #include <string>
 
@@ -33,5 +35,9 @@ class SmallFileSystem {
   TemporaryDirectory directory_;
   bool mounted_ = false;
 };
+
+// Puts `bytes` into a file as an attacker or an accident would: at once, without waiting for the
+// disk.
+void Overwrite(const std::string& path, ByteView bytes);
 
 }  // namespace curfew::fakes

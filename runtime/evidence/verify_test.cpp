@@ -1,0 +1,307 @@
+#include "runtime/evidence/verify.h"
+
+#include "runtime/evidence/chain.h"
+#include "runtime/evidence/heads.h"
+#include "runtime/evidence/sample_receipt.h"
+#include "runtime/evidence/seal.h"
+#include "runtime/host/linux/linux_host.h"
+#include "tests/fakes/fake_host.h"
+#include "tests/fakes/faulty_files.h"
+#include "tests/fakes/places.h"
+
+#include <set>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+
+namespace curfew::evidence {
+namespace {
+
+using fakes::FaultyFiles;
+
+struct Run {
+  explicit Run(std::string root = "") : state{std::move(root)} {
+    if (state.root.empty()) state.root = directory.path() + "/state";
+    REQUIRE(state.Prepare(*files));
+    REQUIRE(state.PrepareSandbox(*files, receipt.sandbox.id));
+  }
+  fakes::TemporaryDirectory directory;
+  host::StateDirectory state;
+  std::unique_ptr<host::Files> files = host::MakeLinuxFiles();
+  fakes::FakeClock clock;
+  fakes::FakeEntropy entropy;
+  Receipt receipt = SampleReceipt();
+
+  [[nodiscard]] SigningKey Key() {
+    return *SigningKey::LoadOrCreate(*files, entropy, state.ReceiptKey(), state.ReceiptPublicKey());
+  }
+  // `count` notes after what is there, then the receipt.
+  Outcome Seal(host::Files& through, int count) {
+    CURFEW_TRY(const SigningKey key, SigningKey::LoadOrCreate(through, entropy, state.ReceiptKey(),
+                                                              state.ReceiptPublicKey()));
+    CURFEW_TRY(ChainWriter chain, ChainWriter::Open(through, clock, Records(), receipt.sandbox));
+    for (int i = 0; i < count; ++i) {
+      CURFEW_TRY_VOID(chain.Append(RecordKind::Note, {{"i", i}}, Durability::SurvivesProcess));
+    }
+    return SealReceipt(through, state, key, chain, receipt);
+  }
+  [[nodiscard]] std::string Records() const { return state.Records(receipt.sandbox.id); }
+  [[nodiscard]] std::string ReceiptPath() const { return state.Receipt(receipt.sandbox.id); }
+  [[nodiscard]] VerifyRequest Request() const {
+    return {ReceiptPath(), Records(),          state.Heads(), state.ReceiptPublicKey(),
+            false,         receipt.sandbox.id, std::nullopt};
+  }
+  Verification Check() { return Verify(*files, Request()); }
+  [[nodiscard]] Bytes Read(const std::string& path) {
+    return *files->ReadWhole(path, ChainBytesMax);
+  }
+  void Put(const std::string& path, ByteView bytes) const { fakes::Overwrite(path, bytes); }
+};
+
+TEST_CASE("An untouched run is valid, and the answer names the key") {
+  Run run;
+  REQUIRE(run.Seal(*run.files, 3));
+  const Verification verification = run.Check();
+  CHECK(verification.standing == Standing::Valid);
+  CHECK(ExitStatusOf(verification.standing) == 0);
+  REQUIRE(verification.receipt);
+  CHECK(verification.receipt->record_count == 4);
+  CHECK(verification.key_id == run.Key().key_id());
+  const std::string text = RenderVerification(verification);
+  CHECK(text.find("valid: cf-") == 0);
+  CHECK(text.find(run.Key().key_id()) != std::string::npos);
+  CHECK(text.find("this host's own") != std::string::npos);
+  CHECK(ParseJson(RenderVerificationJson(verification))->Find("standing")->text == "valid");
+  VerifyRequest pinned = run.Request();
+  pinned.key_pinned = true;
+  CHECK(RenderVerification(Verify(*run.files, pinned)).find("named by --key") != std::string::npos);
+}
+
+TEST_CASE("A flipped byte anywhere in receipt, records or heads is seen and placed") {
+  Run run;
+  REQUIRE(run.Seal(*run.files, 3));
+  const std::pair<std::string, std::string> parts[] = {
+      {run.ReceiptPath(), "receipt"}, {run.Records(), "records"}, {run.state.Heads(), "heads"}};
+  for (const auto& [path, where] : parts) {
+    const Bytes whole = run.Read(path);
+    // Each single byte is turned in the tests of the parts; here it is where the answer points.
+    for (std::size_t byte = 0; byte < whole.size(); byte += 23) {
+      Bytes flipped = whole;
+      flipped[byte] ^= static_cast<std::uint8_t>(1U << (byte % 8));
+      run.Put(path, flipped);
+      const Verification verification = run.Check();
+      REQUIRE(verification.standing == Standing::Tampered);
+      REQUIRE(verification.where == where);
+      REQUIRE(ExitStatusOf(verification.standing) == 2);
+    }
+    run.Put(path, whole);
+  }
+  CHECK(run.Check().standing == Standing::Valid);
+}
+
+TEST_CASE("A cut at any byte, to zero, or a missing log is seen") {
+  Run run;
+  REQUIRE(run.Seal(*run.files, 2));
+  for (const std::string& path : {run.ReceiptPath(), run.Records(), run.state.Heads()}) {
+    const Bytes whole = run.Read(path);
+    std::set<std::size_t> cuts = {0, whole.size() - 1};
+    for (std::size_t keep = 1; keep < whole.size(); keep += 41) cuts.insert(keep);
+    if (path != run.ReceiptPath()) {  // at each record, too
+      for (std::size_t at = 0; at < whole.size();
+           at += ReadU32(ByteView(whole).subspan(at + 4, 4)) + HeaderBytes + TrailerBytes) {
+        cuts.insert(at);
+      }
+    }
+    for (const std::size_t keep : cuts) {
+      run.Put(path, ByteView(whole).first(keep));
+      REQUIRE(run.Check().standing == Standing::Tampered);
+    }
+    REQUIRE(*run.files->Remove(path));
+    const Verification missing = run.Check();
+    CHECK(missing.standing == (path == run.ReceiptPath() ? Standing::Absent : Standing::Tampered));
+    CHECK(ExitStatusOf(missing.standing) == 2);
+    run.Put(path, whole);
+  }
+  CHECK(run.Check().standing == Standing::Valid);
+}
+
+TEST_CASE("A run without a receipt is absent, not valid") {
+  Run run;
+  {
+    ChainWriter chain =
+        *ChainWriter::Open(*run.files, run.clock, run.Records(), run.receipt.sandbox);
+  }
+  const Verification verification = run.Check();
+  CHECK(verification.standing == Standing::Absent);
+  CHECK(verification.where == "receipt");
+}
+
+TEST_CASE("Whoever holds the real key cannot rewrite what the host's heads saw") {
+  Run run;
+  REQUIRE(run.Seal(*run.files, 3));
+  const Bytes heads = run.Read(run.state.Heads());
+  // A new chain, a new receipt with a good signature, the old heads.
+  REQUIRE(*run.files->Remove(run.Records()));
+  REQUIRE(run.Seal(*run.files, 3));
+  CHECK(run.Check().standing == Standing::Valid);  // same content and clock: the same chain
+  REQUIRE(*run.files->Remove(run.Records()));
+  run.clock.Advance(1);
+  REQUIRE(run.Seal(*run.files, 3));
+  run.Put(run.state.Heads(), heads);
+  Verification verification = run.Check();
+  CHECK(verification.standing == Standing::Tampered);
+  CHECK(verification.where == "heads, record 0");
+  // A shorter chain.
+  REQUIRE(*run.files->Remove(run.Records()));
+  REQUIRE(run.Seal(*run.files, 1));
+  verification = run.Check();
+  CHECK(verification.standing == Standing::Tampered);
+  CHECK(verification.why.find("saw 4 records and there are 2") != std::string::npos);
+}
+
+TEST_CASE("Records after the receipt, and another sandbox's receipt, are seen") {
+  Run run;
+  REQUIRE(run.Seal(*run.files, 1));
+  SECTION("a record after the end") {
+    ChainWriter chain =
+        *ChainWriter::Open(*run.files, run.clock, run.Records(), run.receipt.sandbox);
+    REQUIRE(chain.Append(RecordKind::Note, {}, Durability::SurvivesProcess));
+    const Verification verification = run.Check();
+    CHECK(verification.standing == Standing::Tampered);
+    CHECK(verification.where == "records");
+  }
+  SECTION("a valid receipt in the wrong folder") {
+    VerifyRequest request = run.Request();
+    request.sandbox_id = "cf-zzzzzzzzzzzzzzzz";
+    const Verification verification = Verify(*run.files, request);
+    CHECK(verification.standing == Standing::Tampered);
+    CHECK(verification.where == "receipt");
+  }
+  SECTION("a host chain that began anew") {
+    const Digest witnessed =
+        ReadHeads(*run.files, run.state.Heads(), run.Key().public_key())->at(0).hash;
+    VerifyRequest request = run.Request();
+    request.witnessed = {0, witnessed};
+    CHECK(Verify(*run.files, request).standing == Standing::Valid);
+    request.witnessed = {1, witnessed};
+    CHECK(Verify(*run.files, request).standing == Standing::Tampered);
+    request.witnessed = {0, Digest{}};
+    CHECK(Verify(*run.files, request).standing == Standing::Tampered);
+  }
+}
+
+TEST_CASE("What cannot be read says nothing of the receipt") {
+  Run run;
+  REQUIRE(run.Seal(*run.files, 1));
+  SECTION("the key is not there") {
+    VerifyRequest request = run.Request();
+    request.key_path += "x";
+    const Verification verification = Verify(*run.files, request);
+    CHECK(verification.standing == Standing::CouldNotRun);
+    CHECK(ExitStatusOf(verification.standing) == 1);
+  }
+  SECTION("the key is no key") {
+    VerifyRequest request = run.Request();
+    request.key_path = run.ReceiptPath();
+    CHECK(Verify(*run.files, request).standing == Standing::CouldNotRun);
+  }
+  SECTION("another trusted key") {
+    const SigningKey other = *SigningKey::LoadOrCreate(
+        *run.files, run.entropy, run.directory.path() + "/k", run.directory.path() + "/k.pub");
+    VerifyRequest request = run.Request();
+    request.key_path = run.directory.path() + "/k.pub";
+    const Verification verification = Verify(*run.files, request);
+    CHECK(verification.standing == Standing::Tampered);
+    CHECK(verification.why.find(other.key_id()) != std::string::npos);
+  }
+  SECTION("a part may not be read") {
+    for (const std::string& path : {run.ReceiptPath(), run.Records(), run.state.Heads()}) {
+      FaultyFiles faulty(*run.files);
+      faulty.RefuseReading(path, Failure(FailureCode::PermissionDenied, "no"));
+      CHECK(Verify(faulty, run.Request()).standing == Standing::CouldNotRun);
+    }
+  }
+}
+
+TEST_CASE("Sealing may die at every change; until it is repeated the run is absent") {
+  for (const auto fault : {FaultyFiles::Fault::CrashBefore, FaultyFiles::Fault::CrashAmid,
+                           FaultyFiles::Fault::CrashAfter}) {
+    for (std::uint64_t change = 1;; ++change) {
+      Run run;
+      static_cast<void>(run.Key());
+      FaultyFiles faulty(*run.files);
+      faulty.Plan(fault, change);
+      bool crashed = false;
+      try {
+        const Outcome sealed = run.Seal(faulty, 2);
+        CHECK(sealed);
+      } catch (const fakes::Crash&) {
+        crashed = true;
+      }
+      if (!crashed) break;
+      const Standing before = run.Check().standing;
+      const bool last = run.files->Inspect(run.ReceiptPath(), host::Follow::No).has_value();
+      CHECK(before == (last ? Standing::Valid : Standing::Absent));
+      if (before == Standing::Valid) continue;
+      // What the sweep does.
+      REQUIRE(run.Seal(*run.files, 1));
+      CHECK(run.Check().standing == Standing::Valid);
+    }
+  }
+}
+
+TEST_CASE("Each write of sealing may fail; then the failure is told and repeating it is right") {
+  for (std::uint64_t change = 1; change < 12; ++change) {
+    Run run;
+    static_cast<void>(run.Key());
+    FaultyFiles faulty(*run.files);
+    faulty.Plan(FaultyFiles::Fault::KeepsFailing, change);
+    const Outcome sealed = run.Seal(faulty, 2);
+    if (sealed) {
+      CHECK(run.Check().standing == Standing::Valid);
+      continue;
+    }
+    CHECK(sealed.error().code == FailureCode::OutOfSpace);
+    CHECK(run.Check().standing == Standing::Absent);
+    REQUIRE(run.Seal(*run.files, 0));
+    CHECK(run.Check().standing == Standing::Valid);
+  }
+}
+
+TEST_CASE("With a full disk the reserve still lets the receipt be written") {
+  const fakes::SmallFileSystem disk(4 * 1024 * 1024);
+  if (!disk.is_mounted()) {
+    WARN("needs root");
+    return;
+  }
+  Run run(disk.path() + "/state");
+  static_cast<void>(run.Key());
+  disk.Fill();
+  const Outcome full = run.Seal(*run.files, 2);
+  REQUIRE_FALSE(full);
+  CHECK(full.error().code == FailureCode::OutOfSpace);
+  CHECK(full.error().message.find("free some space") != std::string::npos);
+  REQUIRE(run.state.RemoveTemporary(*run.files, run.receipt.sandbox.id));
+  REQUIRE(run.Seal(*run.files, 2));
+  CHECK(run.Check().standing == Standing::Valid);
+  // A new sandbox is not even begun where its end could not be recorded.
+  disk.Fill();
+  CHECK(run.state.PrepareSandbox(*run.files, "cf-yyyyyyyyyyyyyyyy").error().code ==
+        FailureCode::OutOfSpace);
+}
+
+TEST_CASE("Receipts of neighbours do not disturb each other") {
+  Run run;
+  REQUIRE(run.Seal(*run.files, 1));
+  const Receipt first = run.receipt;
+  run.receipt.sandbox = {"cf-zzzzzzzzzzzzzzzz", std::string(32, 'b')};
+  REQUIRE(run.state.PrepareSandbox(*run.files, run.receipt.sandbox.id));
+  REQUIRE(run.Seal(*run.files, 5));
+  CHECK(run.Check().standing == Standing::Valid);
+  run.receipt = first;
+  CHECK(run.Check().standing == Standing::Valid);
+}
+
+}  // namespace
+}  // namespace curfew::evidence
