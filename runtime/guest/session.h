@@ -84,7 +84,7 @@ class Session {
 
   // Asks which file a command would run. The id is the command's from here on; it must be followed
   // by Run or Drop when the reply is a value, and is void when it is a Failure (NotFound: there is
-  // no such program; PermissionDenied: not executable by that user).
+  // no such program or user; PermissionDenied: not executable by that user).
   std::uint32_t AskProgram(const Prepare& what, Reply<Prepared> reply);
   void Run(std::uint32_t exec, ExecEvents events);
   void Drop(std::uint32_t exec);
@@ -109,16 +109,69 @@ class Session {
   void SendPowerOff();
 
  private:
-  struct Command;
-  struct Download;
-  struct Open;
+  // What can be open under an id; each with the function that closes it.
+  struct Waiting {  // for Up, Ready, Done or Prepared
+    Kind kind;
+    std::function<void(Result<Frame>)> reply;
+  };
+  struct Window {                 // a stream that flows within credit
+    std::size_t outstanding = 0;  // delivered, and not consumed
+    std::size_t consumed = 0;     // and not yet told to the guest
+  };
+  struct Command {
+    ExecEvents events;
+    std::int64_t timeout_ms = 0;
+    bool asked_to_run = false;
+    bool started = false;
+    Window out;
+    Window error;
+    std::size_t input_room = 0;
+  };
+  struct Download {
+    FetchEvents events;
+    std::uint64_t left = 0;
+    Window window;
+  };
+  struct FileListing {
+    Reply<Files> reply;
+    std::map<std::string, File> files;
+    std::size_t received = 0;
+  };
+  struct ProcessListing {
+    Reply<Processes> reply;
+    std::vector<Process> processes;
+  };
+  struct Open {
+    std::variant<Waiting, Command, Download, FileListing, ProcessListing> what;
+    std::optional<std::int64_t> deadline_ms;
+  };
+
   template <typename M>
-  void Send(std::uint32_t id, const M& message);
-  std::uint32_t Ask(std::int64_t timeout_ms, Open open);
-  void Deliver(const Frame& frame);
-  template <typename M>
-  std::optional<M> Take(const Frame& frame);
-  void Flush();
+  bool Send(std::uint32_t id, const M& message);
+  template <typename M, typename W>
+  std::uint32_t Ask(const M& message, std::int64_t timeout_ms, W what);
+  template <typename T>
+  T* Find(std::uint32_t id);
+  std::unique_ptr<Open> TakeOpen(std::uint32_t id);
+  static void Close(Open& open, const Failure& why);
+  void Return(std::uint32_t id, Stream stream, Window& window, std::size_t bytes);
+
+  // Each returns a Failure when the frame is not what may come now.
+  Outcome Deliver(const Frame& frame);
+  Outcome OnAnswer(const Frame& frame);
+  Outcome OnRefused(const Frame& frame);
+  Outcome OnStarted(const Frame& frame);
+  Outcome OnOutput(const Frame& frame);
+  Outcome OnInputCredit(const Frame& frame);
+  Outcome OnExited(const Frame& frame);
+  Outcome OnFile(const Frame& frame);
+  Outcome OnFilesEnd(const Frame& frame);
+  Outcome OnData(const Frame& frame);
+  Outcome OnDataEnd(const Frame& frame);
+  Outcome OnProcess(const Frame& frame);
+  Outcome OnProcessesEnd(const Frame& frame);
+  void ReadChannel();
+  void WriteChannel();
 
   OwnedFd channel_;
   std::function<std::int64_t()> monotonic_ms_;
@@ -127,6 +180,7 @@ class Session {
   std::size_t out_start_ = 0;
   std::uint32_t next_id_ = 1;
   std::map<std::uint32_t, std::unique_ptr<Open>> open_;
+  std::map<std::uint32_t, std::unique_ptr<Open>> closed_;  // by End, perhaps from within one
   std::optional<Failure> failure_;
 };
 

@@ -13,7 +13,7 @@ namespace curfew::machine {
 
 struct CgroupLimits {
   std::uint64_t memory_bytes = 0;  // of the process: the guest's RAM and QEMU's own
-  std::uint32_t processes = 64;
+  std::uint32_t threads = 256;     // QEMU's pool has up to 64 for its disks
 };
 
 // Memory that a machine's process may use: the guest's RAM and what QEMU needs around it.

@@ -68,7 +68,7 @@ struct Exit {
   ExitReason reason = ExitReason::Failed;
   int status = 0;  // exit status, or the signal's number for Killed
   std::uint64_t cpu_ns = 0;
-  std::string message;  // for Failed and Crashed: what QEMU and the console said last
+  std::string message;  // unless PoweredOff or Stopped: what QEMU and the console said last
 };
 
 // Who the process is, for the journal: a pid alone may be reused.
