@@ -451,6 +451,8 @@ void Agent::OnEndProcesses(std::uint32_t id, std::uint64_t grace_ms) {
   std::erase_if(commands_, [](const auto& entry) { return !entry.second.started; });
   const std::int64_t kill_at = NowMs() + static_cast<std::int64_t>(std::min(grace_ms, GraceMsMax));
   ending_ = Ending{id, kill_at, kill_at + EndingPatienceMs, false, 0, {}};
+  // Stopped first, so that what is being counted does not multiply.
+  kill(-1, SIGSTOP);
   NoteProcesses(false);
   kill(-1, SIGTERM);
   kill(-1, SIGCONT);
@@ -474,16 +476,20 @@ void Agent::NoteProcesses(bool kill) {
 
 void Agent::AdvanceEnding(std::int64_t now_ms) {
   if (!ending_) return;
-  if (ending_->killing || now_ms >= ending_->kill_at_ms) {
-    // Stopped first, so that what is being counted does not multiply.
+  if (!ending_->killing && now_ms >= ending_->kill_at_ms) {
     kill(-1, SIGSTOP);
     NoteProcesses(true);
-    kill(-1, SIGKILL);
     ending_->killing = true;
+    ending_->give_up_at_ms = NowMs() + EndingPatienceMs;
+  }
+  if (ending_->killing) {
+    kill(-1, SIGKILL);
     ReapChildren();
   }
   const std::uint32_t remaining = CountProcesses();
-  if (remaining == 0 || now_ms >= ending_->give_up_at_ms) FinishEnding(remaining);
+  if (remaining == 0 || (ending_->killing && now_ms >= ending_->give_up_at_ms)) {
+    FinishEnding(remaining);
+  }
 }
 
 void Agent::FinishEnding(std::uint32_t remaining) {

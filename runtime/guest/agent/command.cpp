@@ -138,7 +138,6 @@ Result<Command> PrepareCommand(std::uint32_t id, Prepare request,
 
 Outcome StartCommand(Command& command, const std::string& cgroup_root, std::int64_t now_ms) {
   command.cgroup = cgroup_root + "/exec-" + std::to_string(command.id);
-  if (mkdir(command.cgroup.c_str(), 0755) != 0) return ErrnoFailure(errno, "make a control group");
   CURFEW_TRY(Pipe out, MakePipe());
   CURFEW_TRY(Pipe error, MakePipe());
   CURFEW_TRY(Pipe trouble, MakePipe());
@@ -152,8 +151,13 @@ Outcome StartCommand(Command& command, const std::string& cgroup_root, std::int6
   const std::vector<char*> environment = Pointers(command.environment);
   const int standard[3] = {input.read.get(), out.write.get(), error.write.get()};
 
+  if (mkdir(command.cgroup.c_str(), 0755) != 0) return ErrnoFailure(errno, "make a control group");
   const pid_t pid = fork();
-  if (pid < 0) return ErrnoFailure(errno, "fork");
+  if (pid < 0) {
+    const int error_number = errno;
+    rmdir(command.cgroup.c_str());
+    return ErrnoFailure(error_number, "fork");
+  }
   if (pid == 0) {
     ChildTrouble report{};
     const char* step = BecomeCommand(command, standard, const_cast<char**>(arguments.data()),

@@ -10,13 +10,16 @@
 #include <fcntl.h>
 #include <linux/random.h>
 #include <net/if.h>
+#include <sched.h>
 #include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/reboot.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysinfo.h>
 #include <unistd.h>
+#include <utility>
 #include <vector>
 
 namespace curfew::guest {
@@ -97,7 +100,45 @@ Outcome MountRoot() {
   CURFEW_TRY_VOID(Mount("devpts", "/dev/pts", "devpts", MS_NOSUID | MS_NOEXEC,
                         "ptmxmode=0666,mode=0620,gid=5"));
   CURFEW_TRY_VOID(Mount("tmpfs", "/dev/shm", "tmpfs", plain, "mode=1777"));
-  return Mount("cgroup2", GuestCgroupRoot, "cgroup2", plain | MS_NOEXEC, nullptr);
+  return Mount("cgroup2", "/sys/fs/cgroup", "cgroup2", plain | MS_NOEXEC, nullptr);
+}
+
+// All commands together leave an eighth of the memory to the kernel and the agent, and are at most
+// one process for each MiB: what eats or multiplies without end fights itself, and the agent can
+// still end it.
+Outcome LimitTasks() {
+  struct sysinfo system{};
+  sysinfo(&system);
+  const std::uint64_t memory = std::uint64_t{system.totalram} * system.mem_unit;
+  const std::string tasks = GuestCgroupRoot;
+  if (!WriteTextFile("/sys/fs/cgroup/cgroup.subtree_control", "+memory +pids") ||
+      mkdir(tasks.c_str(), 0755) != 0 ||
+      !WriteTextFile(tasks + "/memory.max", std::to_string(memory - memory / 8)) ||
+      !WriteTextFile(tasks + "/pids.max", std::to_string(memory >> 20))) {
+    return ErrnoFailure(errno, "limit tasks by control groups");
+  }
+  return Ok();
+}
+
+// Ahead of everything that a task can start, or a fork bomb would keep the agent from ending it.
+Outcome RaiseOverTasks() {
+  const sched_param first{1};
+  if (sched_setscheduler(0, SCHED_RR | SCHED_RESET_ON_FORK, &first) != 0) {
+    return ErrnoFailure(errno, "raise the agent's priority");
+  }
+  return Ok();
+}
+
+// What programs expect of /dev and the kernel does not make.
+Outcome LinkStandardStreams() {
+  const std::pair<const char*, const char*> links[] = {{"/proc/self/fd", "/dev/fd"},
+                                                       {"/proc/self/fd/0", "/dev/stdin"},
+                                                       {"/proc/self/fd/1", "/dev/stdout"},
+                                                       {"/proc/self/fd/2", "/dev/stderr"}};
+  for (const auto& [target, name] : links) {
+    if (symlink(target, name) != 0) return ErrnoFailure(errno, std::string("link ") + name);
+  }
+  return Ok();
 }
 
 Outcome RaiseLoopback() {
@@ -145,11 +186,14 @@ Failure ErrnoFailure(int error, const std::string& what) {
 }
 
 Result<OwnedFd> BootMachine() {
+  CURFEW_TRY_VOID(RaiseOverTasks());
   CURFEW_TRY_VOID(Mount("proc", "/proc", "proc", MS_NOSUID | MS_NOEXEC | MS_NODEV, nullptr));
   CURFEW_TRY_VOID(Mount("sysfs", "/sys", "sysfs", MS_NOSUID | MS_NOEXEC | MS_NODEV, nullptr));
   CURFEW_TRY_VOID(Mount("devtmpfs", "/dev", "devtmpfs", MS_NOSUID, nullptr));
   CURFEW_TRY_VOID(LoadModules());
   CURFEW_TRY_VOID(MountRoot());
+  CURFEW_TRY_VOID(LimitTasks());
+  CURFEW_TRY_VOID(LinkStandardStreams());
   CURFEW_TRY_VOID(RaiseLoopback());
   CURFEW_TRY(const std::string port, FindDevice("/sys/class/virtio-ports", "name", "agent.0"));
   OwnedFd channel(open(port.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK));

@@ -11,7 +11,7 @@
 namespace curfew::guest {
 
 // Where the agent keeps the control groups of its commands.
-inline constexpr char GuestCgroupRoot[] = "/sys/fs/cgroup";
+inline constexpr char GuestCgroupRoot[] = "/sys/fs/cgroup/tasks";
 
 // From the first instruction to a mounted root: read-only image below, memory above. Returns the
 // control port.

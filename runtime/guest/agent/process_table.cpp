@@ -2,6 +2,7 @@
 
 #include "runtime/guest/agent/text_file.h"
 
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -17,6 +18,10 @@ namespace {
 constexpr unsigned long KernelThread = 0x00200000;  // PF_KTHREAD
 constexpr unsigned ListenState = 0x0A;
 constexpr unsigned UdpOpenState = 0x07;
+
+// What a process is called is behind its own memory lock: under a fork bomb a read of it can wait
+// for a whole round of the scheduler. Beyond this time only what needs no lock is read.
+constexpr std::chrono::seconds DetailsPatience{2};
 
 using PortsByInode = std::map<unsigned long, ListeningPort>;
 
@@ -65,19 +70,23 @@ std::uint32_t ExecOf(const std::string& folder) {
   return static_cast<std::uint32_t>(std::strtoul(groups.c_str() + name + 6, nullptr, 10));
 }
 
-void ReadDetails(Process& process) {
+void ReadOwner(Process& process) {
   const std::string folder = "/proc/" + std::to_string(process.pid);
   const std::string status = ReadTextFile(folder + "/status");
   const std::size_t uid = status.find("\nUid:\t");
   if (uid != std::string::npos) {
     process.uid = static_cast<std::uint32_t>(std::strtoul(status.c_str() + uid + 6, nullptr, 10));
   }
-  std::string argv = ReadTextFile(folder + "/cmdline", ArgvBytesMax + 1);
+  process.exec = ExecOf(folder);
+}
+
+void ReadArguments(Process& process) {
+  std::string argv =
+      ReadTextFile("/proc/" + std::to_string(process.pid) + "/cmdline", ArgvBytesMax + 1);
   process.argv_cut = argv.size() > ArgvBytesMax;
   if (process.argv_cut) argv.resize(ArgvBytesMax);
   while (!argv.empty() && argv.back() == '\0') argv.pop_back();
   if (!argv.empty()) process.argv = argv;
-  process.exec = ExecOf(folder);
 }
 
 void ReadPorts(PortsByInode& ports, const char* table, bool udp) {
@@ -127,6 +136,7 @@ std::vector<Process> ReadProcesses(std::size_t count_max, bool with_ports, std::
     ReadPorts(ports, "udp", true);
     ReadPorts(ports, "udp6", true);
   }
+  const auto details_end = std::chrono::steady_clock::now() + DetailsPatience;
   std::vector<Process> processes;
   seen = 0;
   EachPid([&](std::uint32_t pid) {
@@ -135,7 +145,12 @@ std::vector<Process> ReadProcesses(std::size_t count_max, bool with_ports, std::
     if (!ReadStat(process)) return;
     ++seen;
     if (processes.size() >= count_max) return;
-    ReadDetails(process);
+    ReadOwner(process);
+    if (std::chrono::steady_clock::now() < details_end) {
+      ReadArguments(process);
+    } else {
+      process.argv_cut = true;
+    }
     if (!ports.empty()) AttachPorts(process, ports);
     processes.push_back(std::move(process));
   });
