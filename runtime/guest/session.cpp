@@ -13,7 +13,7 @@ namespace curfew::guest {
 namespace {
 
 constexpr std::int64_t AnswerTimeoutMs = 30'000;  // a loaded host emulates slowly
-constexpr std::int64_t EndingTimeoutMs = 40'000;  // above the grace
+constexpr std::int64_t EndingTimeoutMs = 60'000;  // above the grace
 constexpr std::size_t CreditBatchBytes = CreditBytes / 4;
 constexpr std::size_t ReadsPerTurn = 16;
 

@@ -247,6 +247,7 @@ TEST_CASE("a guest whose kernel panics is a crash with its console") {
   });
   REQUIRE(rig.Drive([&] { return rig.vm().exit().has_value(); }));
   CHECK(rig.vm().exit()->reason == machine::ExitReason::Crashed);
+  INFO(rig.vm().exit()->message);
   CHECK(rig.vm().exit()->message.find("panic") != std::string::npos);
   rig.Drive([&] { return lost; });
   CHECK(lost);

@@ -16,8 +16,8 @@ namespace curfew::guest {
 namespace {
 
 constexpr std::size_t OutBytesMax = 256 * 1024;  // above it no stream is read
-constexpr std::int64_t EndingTickMs = 20;
-constexpr std::int64_t EndingPatienceMs = 5000;  // for SIGKILL to work
+constexpr std::int64_t EndingPauseMs = 10;
+constexpr std::int64_t EndingPatienceMs = 20'000;  // for SIGKILL to work
 constexpr std::size_t OrphansMax = 2 * ExecsMax;
 constexpr std::uint64_t GraceMsMax = 24ull * 3600 * 1000;
 
@@ -79,7 +79,7 @@ int Agent::PatienceMs(std::int64_t now_ms) const {
       wake_ms = std::min(wake_ms, command.deadline_ms);
     }
   }
-  if (ending_) wake_ms = std::min(wake_ms, now_ms + EndingTickMs);
+  if (ending_) wake_ms = std::min(wake_ms, ending_->look_at_ms);
   return static_cast<int>(std::max<std::int64_t>(0, wake_ms - now_ms));
 }
 
@@ -450,7 +450,7 @@ void Agent::OnEndProcesses(std::uint32_t id, std::uint64_t grace_ms) {
   if (ending_) return SendRefusal(id, Failure(FailureCode::Usage, "it is under way"));
   std::erase_if(commands_, [](const auto& entry) { return !entry.second.started; });
   const std::int64_t kill_at = NowMs() + static_cast<std::int64_t>(std::min(grace_ms, GraceMsMax));
-  ending_ = Ending{id, kill_at, kill_at + EndingPatienceMs, false, 0, {}};
+  ending_ = Ending{id, kill_at, 0, 0, false, 0, {}};
   // Stopped first, so that what is being counted does not multiply.
   kill(-1, SIGSTOP);
   NoteProcesses(false);
@@ -475,7 +475,7 @@ void Agent::NoteProcesses(bool kill) {
 }
 
 void Agent::AdvanceEnding(std::int64_t now_ms) {
-  if (!ending_) return;
+  if (!ending_ || now_ms < ending_->look_at_ms) return;
   if (!ending_->killing && now_ms >= ending_->kill_at_ms) {
     kill(-1, SIGSTOP);
     NoteProcesses(true);
@@ -489,6 +489,13 @@ void Agent::AdvanceEnding(std::int64_t now_ms) {
   const std::uint32_t remaining = CountProcesses();
   if (remaining == 0 || (ending_->killing && now_ms >= ending_->give_up_at_ms)) {
     FinishEnding(remaining);
+    return;
+  }
+  // The agent goes before everybody else, and the dying need time to die.
+  const std::int64_t after_ms = NowMs();
+  ending_->look_at_ms = after_ms + std::max(EndingPauseMs, 3 * (after_ms - now_ms));
+  if (!ending_->killing) {
+    ending_->look_at_ms = std::min(ending_->look_at_ms, std::max(after_ms, ending_->kill_at_ms));
   }
 }
 

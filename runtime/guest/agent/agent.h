@@ -45,7 +45,8 @@ class Agent {
   struct Ending {
     std::uint32_t id;
     std::int64_t kill_at_ms;
-    std::int64_t give_up_at_ms;
+    std::int64_t give_up_at_ms;  // once killing
+    std::int64_t look_at_ms;     // when to look again who is left
     bool killing = false;
     std::uint32_t seen = 0;
     std::map<std::pair<std::uint32_t, std::uint64_t>, Process> processes;  // by pid and start

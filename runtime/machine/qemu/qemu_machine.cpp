@@ -40,7 +40,7 @@ std::string_view NameOf(ExitReason reason) {
 namespace qemu {
 namespace {
 
-constexpr std::size_t TailBytes = 8 * 1024;
+constexpr std::size_t TailBytes = 16 * 1024;
 
 // The last bytes of a stream that nobody else reads.
 class Tail {
@@ -65,8 +65,7 @@ class Tail {
   std::string text_;
 };
 
-// Each line made printable; the last `lines_max` of them.
-std::string PrintableLines(const std::string& text, std::size_t lines_max) {
+std::vector<std::string> LinesOf(const std::string& text) {
   std::vector<std::string> lines;
   for (std::size_t start = 0; start < text.size();) {
     const std::size_t end = std::min(text.find('\n', start), text.size());
@@ -75,11 +74,27 @@ std::string PrintableLines(const std::string& text, std::size_t lines_max) {
     if (!line.empty()) lines.push_back(Printable(line));
     start = end + 1;
   }
-  std::string joined;
-  for (std::size_t i = lines.size() - std::min(lines.size(), lines_max); i < lines.size(); ++i) {
-    joined += (joined.empty() ? "" : "\n") + lines[i];
+  return lines;
+}
+
+// The last `lines_max` lines, made printable.
+std::string LastLines(const std::string& text, std::size_t lines_max) {
+  const std::vector<std::string> lines = LinesOf(text);
+  const std::size_t first = lines.size() - std::min(lines.size(), lines_max);
+  return fmt::format(
+      "{}", fmt::join(lines.begin() + static_cast<std::ptrdiff_t>(first), lines.end(), "\n"));
+}
+
+// What a dead guest's console says in a few lines: why its kernel or agent gave up, if it says so,
+// since the registers that follow tell nobody anything.
+std::string GistOf(const std::string& console) {
+  std::string gist;
+  for (const std::string& line : LinesOf(console)) {
+    for (const char* mark : {"Kernel panic", "Out of memory", "curfew-guest:"}) {
+      if (line.find(mark) != std::string::npos) gist += (gist.empty() ? "" : "\n") + line;
+    }
   }
-  return joined;
+  return gist.empty() ? LastLines(console, 10) : gist;
 }
 
 struct Ends {
@@ -181,7 +196,7 @@ class QemuMachine final : public Machine {
   std::uint64_t cpu_ns() const override {
     return exit_ ? exit_->cpu_ns : ProcessCpuNs(identity_.pid);
   }
-  std::string console_tail() const override { return PrintableLines(console_.text(), 40); }
+  std::string console_tail() const override { return LastLines(console_.text(), 40); }
   OwnedFd TakeAgentChannel() override { return std::move(agent_); }
 
   void Stop(std::int64_t patience_ms) override {
@@ -303,8 +318,8 @@ class QemuMachine final : public Machine {
   }
 
   std::string LastWords() const {
-    std::string words = PrintableLines(errors_.text(), 5);
-    const std::string console = PrintableLines(console_.text(), 10);
+    std::string words = LastLines(errors_.text(), 5);
+    const std::string console = GistOf(console_.text());
     if (!words.empty() && !console.empty()) words += "\n";
     if (!console.empty()) words += "console:\n" + console;
     return words;
