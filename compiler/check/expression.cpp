@@ -276,15 +276,21 @@ ExpressionChecker::MaybeTyped ExpressionChecker::Expect(const syntax::Expr& expr
 std::optional<ExpressionChecker::Found> ExpressionChecker::Find(std::string_view path, Span span) {
   std::optional<FoundAttribute> found;
   std::string_view missing;
+  bool of_many_types = false;
   for (const schema::ActionInfo& info : schema::Actions()) {
     if (!readable_.actions[static_cast<std::size_t>(info.action)]) continue;
     const auto here = FindAttribute(context_.model, info.action, path);
-    const bool readable = here && here->origin != schema::Origin::Internal;
-    if (!readable || (found && !(found->type == here->type))) {
+    if (!here || here->origin == schema::Origin::Internal) {
       missing = info.word;
+    } else if (found && !(found->type == here->type)) {
+      of_many_types = true;
     } else {
       found = here;
     }
+  }
+  if (found && missing.empty() && of_many_types) {
+    context_.sink.Report(span, diag::AttributeOfManyTypes, path);
+    return std::nullopt;
   }
   if (found && missing.empty()) {
     if (readable_.of_class_when && !MayBeReadByClass(path)) {

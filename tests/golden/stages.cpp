@@ -1,4 +1,6 @@
+#include "compiler/check/check.h"
 #include "compiler/diagnostics/render.h"
+#include "compiler/model/print.h"
 #include "compiler/syntax/format.h"
 #include "compiler/syntax/parse.h"
 #include "compiler/syntax/print.h"
@@ -39,9 +41,18 @@ Printed RunFormat(const source::SourceMap& sources) {
   return {std::move(text), false};
 }
 
+Printed RunCheck(const source::SourceMap& sources) {
+  diagnostics::Sink sink;
+  const auto trees = syntax::ParseAll(sources, sink);
+  const model::PolicyModel model = check::Check(trees, sources, sink);
+  if (sink.has_errors()) return {diagnostics::RenderText(sink, sources), true};
+  return {model::Print(model), false};
+}
+
 constexpr Stage All[] = {
     {"syntax", RunSyntax, 1000, 2999},
     {"fmt", RunFormat, 0, 0},
+    {"check", RunCheck, 3000, 6999},
 };
 
 }  // namespace
