@@ -31,7 +31,7 @@ struct TestReport {
   std::string name;
   source::Span span;
   std::vector<AskReport> asks;
-  // After a create that failed nothing further is asked: there is no sandbox to ask about.
+  // After a create that was refused nothing further is asked: there is no sandbox to ask about.
   bool cut_short = false;
   [[nodiscard]] bool passed() const;
 };

@@ -88,6 +88,10 @@ void World::Allowed(const model::AskStep& ask, const Request& request) {
   if (ask.action == Action::Export && request.is_present(slot::ExportSize)) {
     sandbox_->exported_bytes += request.value(slot::ExportSize).integer;
   }
+  if (ask.action == Action::Egress) {
+    ++sandbox_->egress_requests;
+    sandbox_->egress_bytes += request.value(slot::EgressBytes).integer;
+  }
 }
 
 std::optional<schema::Slot> World::SlotOf(Action action, std::string_view path) const {
@@ -207,7 +211,14 @@ void World::AddHost(Request& request) {
     for (const std::string_view word : module::capability::All) all.push_back(Value::OfText(word));
     request.Set(slot::HostCapabilities, Value::OfItems(arena_.Keep(std::move(all))));
   }
-  if (request.action() == Action::Egress && !request.is_known(slot::EgressIp)) {
+  if (request.action() != Action::Egress) return;
+  // A request without a body, counted as the gateway would.
+  SetUnlessKnown(request, slot::EgressBytes, 0);
+  SetUnlessKnown(request, slot::EgressRequests, sandbox_ ? sandbox_->egress_requests + 1 : 1);
+  SetUnlessKnown(
+      request, slot::EgressTotal,
+      (sandbox_ ? sandbox_->egress_bytes : 0) + request.value(slot::EgressBytes).integer);
+  if (!request.is_known(slot::EgressIp)) {
     if (const auto address = UnnamedAddress()) {
       request.SetText(slot::EgressIp, arena_.Keep(std::string(AsText(address->bytes))));
     }

@@ -25,6 +25,8 @@ class World {
   // The sandbox's authority ends here; its grace begins.
   void Close();
 
+  [[nodiscard]] bool has_sandbox() const { return sandbox_.has_value(); }
+
   // The request of a question. Its views are good until the next one.
   module::Request Ask(const model::AskStep& ask);
 
@@ -44,6 +46,8 @@ class World {
     module::LifetimeFacts life;
     std::optional<std::int64_t> token_until_ms;
     std::int64_t exported_bytes = 0;
+    std::int64_t egress_requests = 0;
+    std::int64_t egress_bytes = 0;
   };
 
   void SetFact(module::Request& request, std::string_view path,

@@ -1,0 +1,45 @@
+// curfew: every verb, of the compiler and of the runtime, in one program.
+#include "compiler/tool/command_line.h"
+#include "compiler/tool/verbs.h"
+
+#include <exception>
+#include <fcntl.h>
+#include <iterator>
+#include <signal.h>
+
+namespace {
+
+// A descriptor 0 to 2 that is closed at the start would be given to the next file that is opened,
+// and results would be written into it. Open it so that writing fails.
+bool OccupyStandardDescriptors() {
+  int fd = 0;
+  do {
+    fd = open("/dev/null", O_RDONLY);
+  } while (fd >= 0 && fd <= 2);
+  // The last one, beyond 2, ends with the process.
+  return fd > 2;
+}
+
+int Run(int argc, char** argv, curfew::Console& console) {
+  curfew::tool::Program program{"curfew",
+                                "Curfew: policies for agent computers: what a sandbox may do, for "
+                                "how long, and that it ends.",
+                                curfew::tool::VersionLine(), curfew::tool::CompilerVerbs()};
+  const std::vector<std::string> arguments(argv + (argc > 0 ? 1 : 0), argv + argc);
+  return curfew::tool::RunCommandLine(program, arguments, console);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (!OccupyStandardDescriptors()) return curfew::exit_status::CouldNotRun;
+  // A reader that goes away is told by write(2), and must not end a run in its middle.
+  signal(SIGPIPE, SIG_IGN);
+  curfew::Console console(1, 2, curfew::WantsColour(1), curfew::WantsColour(2));
+  try {
+    return Run(argc, argv, console);
+  } catch (const std::exception& error) {
+    console.Complain(std::string("internal fault: ") + error.what());
+    return curfew::exit_status::CouldNotRun;
+  }
+}
