@@ -23,9 +23,16 @@ struct FactType {
   bool may_be_negative = false;  // durations that say what is left
 };
 
-// Owns what Values point at. Nothing moves once it is kept, also when the arena itself moves.
+// Owns what Values point at. Nothing moves once it is kept, also when the arena itself moves; a
+// copy would own other bytes than the Values point at, so there is none.
 class ValueArena {
  public:
+  ValueArena() = default;
+  ValueArena(ValueArena&&) = default;
+  ValueArena& operator=(ValueArena&&) = default;
+  ValueArena(const ValueArena&) = delete;
+  ValueArena& operator=(const ValueArena&) = delete;
+
   std::string_view Keep(std::string text) { return texts_.emplace_back(std::move(text)); }
   std::span<const Value> Keep(std::vector<Value> items) {
     return lists_.emplace_back(std::move(items));

@@ -82,6 +82,15 @@ TEST_CASE("views stay good when the decoding moves") {
   CHECK(moved.request.value(schema::slot::CallerGroups).elements()[0].text() == "group:a");
 }
 
+TEST_CASE("views stay good when a vector of decodings grows") {
+  static_assert(!std::is_copy_constructible_v<DecodedRequest>);
+  std::vector<std::optional<DecodedRequest>> kept;
+  for (int i = 0; i < 20; ++i) kept.push_back(Decode(Create("")).decoded);
+  for (const auto& decoded : kept) {
+    CHECK(decoded->request.value(schema::slot::TaskTeam).text() == "platform");
+  }
+}
+
 TEST_CASE("an unknown field is a problem at its place, with the nearest name") {
   CHECK(Problems(Create(R"(, "tll": "1h")")) == "/create/tll: unknown field; did you mean `ttl`?");
   CHECK(Problems(Create("", R"(, "calller": {})")) ==
