@@ -70,10 +70,7 @@ int Run(const char* workload_path, const char* policy_path) {
     return ExitStatusOf(set.error().code);
   }
   const std::vector<std::size_t> wrong = set->WrongAnswers();
-  for (const std::size_t index : wrong) {
-    fmt::print(stderr, "wrong answer: expected {} for {}\n",
-               set->workload().allowed[index] ? "allow" : "deny", set->workload().requests[index]);
-  }
+  for (const std::size_t index : wrong) fmt::print(stderr, "{}\n", set->Explain(index));
   const Cost cost = Measure(*set);
   fmt::print(
       R"({{"rules": {}, "ns_med": {:.1f}, "ns_min": {:.1f}, "load_ms": {:.1f}, "bytes": {}, "bad": {}}})"

@@ -6,6 +6,8 @@
 #include <chrono>
 #include <fstream>
 
+#include <fmt/format.h>
+
 namespace curfew::bench {
 Result<DecisionSet> DecisionSet::Make(Workload workload, const std::string& policy_path) {
   std::ofstream policy(policy_path, std::ios::binary);
@@ -48,6 +50,20 @@ std::vector<std::size_t> DecisionSet::WrongAnswers() const {
     if (Allows(i, room.verdict) != workload_.allowed[i]) wrong.push_back(i);
   }
   return wrong;
+}
+
+std::string DecisionSet::Explain(std::size_t index) const {
+  module::VerdictRoom room;
+  const bool allowed = Allows(index, room.verdict);
+  std::string text =
+      fmt::format("expected {}, and got {} by", workload_.allowed[index] ? "allow" : "deny",
+                  allowed ? "allow" : "deny");
+  if (!requests_[index]) text += " request.invalid";
+  const module::RuleList& rules = allowed ? room.verdict.allows : room.verdict.denials;
+  for (const module::RuleIndex rule : rules.written()) {
+    text += fmt::format(" {}", engine_->module().rule(rule).id);
+  }
+  return fmt::format("{}: {}", text, workload_.requests[index]);
 }
 
 }  // namespace curfew::bench

@@ -33,6 +33,8 @@ class DecisionSet {
 
   // Requests that are not answered as expected, by index.
   [[nodiscard]] std::vector<std::size_t> WrongAnswers() const;
+  // For a message: what was expected, the request, and the rules of the answer.
+  [[nodiscard]] std::string Explain(std::size_t index) const;
 
  private:
   DecisionSet() = default;

@@ -57,7 +57,9 @@ sandbox worker when task.kind == "work" {
     deny any when token.expires_in < 60s
     deny any when task.env == quarantine
     deny POST, PUT, PATCH, DELETE, OPTIONS any when task.risk == high
-    deny any when has egress.path and egress.path matches "*/.git/*"
+    # A path pattern has one `**`, so each depth below a .git folder is named.
+    deny any when has egress.path and (egress.path matches "/**/.git/*"
+      or egress.path matches "/**/.git/*/*" or egress.path matches "/**/.git/*/*/*")
     deny any "169.254.169.254", "**.internal"
 )";
 

@@ -34,8 +34,7 @@ TEST_CASE("the shared egress workload is answered as it expects") {
   const auto set = bench::DecisionSet::Make(std::move(workload), PolicyPath);
   if (!set) FAIL(set.error().message);
   for (const std::size_t index : set->WrongAnswers()) {
-    UNSCOPED_INFO("expected " << (set->workload().allowed[index] ? "allow" : "deny") << " for "
-                              << set->workload().requests[index]);
+    UNSCOPED_INFO(set->Explain(index));
   }
   CHECK(set->WrongAnswers().empty());
 }
