@@ -216,13 +216,12 @@ void Session::Write(const WriteFile& what, Reply<Unit> reply) {
 std::uint32_t Session::AskProgram(const Prepare& what, Reply<Prepared> reply) {
   const std::uint32_t id = next_id_;  // the one that Ask will use
   const auto timeout_ms = static_cast<std::int64_t>(what.timeout_ms);
-  const std::size_t input_room = what.input ? CreditBytes : 0;
-  const auto answer = [this, id, timeout_ms, input_room,
+  const auto answer = [this, id, timeout_ms, input = what.input,
                        reply = std::move(reply)](Result<Prepared> prepared) {
     if (prepared && !failure_) {
       Command command;
       command.timeout_ms = timeout_ms;
-      command.input_room = input_room;
+      command.input_open = input;
       open_.emplace(id, std::make_unique<Open>(Open{std::move(command), std::nullopt}));
     }
     reply(std::move(prepared));
@@ -255,13 +254,14 @@ std::size_t Session::InputRoom(std::uint32_t exec) const {
   const auto found = open_.find(exec);
   if (found == open_.end()) return 0;
   const auto* command = std::get_if<Command>(&found->second->what);
-  return command != nullptr && command->asked_to_run ? command->input_room : 0;
+  return command != nullptr && command->asked_to_run && command->input_open ? command->input_room
+                                                                            : 0;
 }
 
 void Session::SendInput(std::uint32_t exec, ByteView data) {
   Command* command = Find<Command>(exec);
   if (command == nullptr) return;
-  CURFEW_CHECK(data.size() <= command->input_room, "input is sent within InputRoom");
+  CURFEW_CHECK(data.size() <= InputRoom(exec), "input is sent within InputRoom");
   command->input_room -= data.size();
   for (std::size_t at = 0; at < data.size(); at += ChunkBytesMax) {
     const ByteView piece = data.subspan(at, std::min(ChunkBytesMax, data.size() - at));
@@ -272,7 +272,7 @@ void Session::SendInput(std::uint32_t exec, ByteView data) {
 void Session::SendInputEnd(std::uint32_t exec) {
   Command* command = Find<Command>(exec);
   if (command == nullptr) return;
-  command->input_room = 0;
+  command->input_open = false;
   Send(exec, CloseInput{});
 }
 
@@ -445,8 +445,8 @@ Outcome Session::OnInputCredit(const Frame& frame) {
   Command* command = Find<Command>(frame.id);
   if (command == nullptr || !command->started) return Unexpected(frame);
   CURFEW_TRY(const InputCredit credit, DecodeMessage<InputCredit>(frame));
-  if (credit.bytes > CreditBytes) return Unexpected(frame);
-  command->input_room = std::min<std::size_t>(command->input_room + credit.bytes, CreditBytes);
+  if (credit.bytes > CreditBytes - command->input_room) return Unexpected(frame);
+  command->input_room += credit.bytes;
   if (command->events.on_input_room) command->events.on_input_room();
   return Ok();
 }

@@ -125,7 +125,8 @@ class Session {
     bool started = false;
     Window out;
     Window error;
-    std::size_t input_room = 0;
+    bool input_open = false;
+    std::size_t input_room = CreditBytes;  // what the guest has not got or has taken in
   };
   struct Download {
     FetchEvents events;
