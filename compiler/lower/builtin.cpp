@@ -10,52 +10,62 @@ namespace slot = schema::slot;
 
 constexpr std::string_view kInvalid = "request.invalid";
 
-// A request that carries a number which none of its kind can be.
-void Check(Lowering& lowering, Block& block, NodeOp op, Slot slot, std::int64_t value,
-           std::string_view message) {
+// A request that carries a number which none of its kind can be. A wish may be left out; what must
+// be there and is not cannot be read, and so it is denied as well.
+void Check(Lowering& lowering, Action action, Block& block, NodeOp op, Slot slot,
+           std::int64_t value, std::string_view message) {
   ir::Builder& b = lowering.builder;
-  const NodeId wrong = b.And(b.Has(slot), lowering.Test(op, slot, value));
+  const schema::Attribute& attribute = schema::AttributesOf(action)[slot];
+  const bool may_be_absent = attribute.type.optional || attribute.origin == schema::Origin::Wish;
+  NodeId wrong = lowering.Test(op, slot, value);
+  if (may_be_absent) wrong = b.And(b.Has(slot), wrong);
   block.checks.push_back({lowering.Deny(kInvalid, message), wrong});
 }
 
-void CheckPort(Lowering& lowering, Block& block, Slot slot) {
-  Check(lowering, block, NodeOp::Less, slot, 1, "a port is 1 to 65535");
-  Check(lowering, block, NodeOp::Greater, slot, 65535, "a port is 1 to 65535");
+void CheckPort(Lowering& lowering, Action action, Block& block, Slot slot) {
+  Check(lowering, action, block, NodeOp::Less, slot, 1, "a port is 1 to 65535");
+  Check(lowering, action, block, NodeOp::Greater, slot, 65535, "a port is 1 to 65535");
 }
 
 // What the decoder of requests sees to, judged again: a request may come from elsewhere.
 void LowerChecks(Lowering& lowering, Action action, Block& block) {
   switch (action) {
     case Action::Create:
-      Check(lowering, block, NodeOp::Less, slot::CreateCpu, 1, "`cpu` must be at least 1");
-      Check(lowering, block, NodeOp::Less, slot::CreateMemory, 1, "`memory` must be at least 1B");
-      Check(lowering, block, NodeOp::Less, slot::CreateDisk, 1, "`disk` must be at least 1B");
-      Check(lowering, block, NodeOp::Less, slot::CreateTtl, 1, "`ttl` must be longer than nothing");
+      Check(lowering, action, block, NodeOp::Less, slot::CreateCpu, 1, "`cpu` must be at least 1");
+      Check(lowering, action, block, NodeOp::Less, slot::CreateMemory, 1,
+            "`memory` must be at least 1B");
+      Check(lowering, action, block, NodeOp::Less, slot::CreateDisk, 1,
+            "`disk` must be at least 1B");
+      Check(lowering, action, block, NodeOp::Less, slot::CreateTtl, 1,
+            "`ttl` must be longer than nothing");
       return;
     case Action::Egress:
-      CheckPort(lowering, block, slot::EgressPort);
-      Check(lowering, block, NodeOp::Less, slot::EgressBytes, 0, "`bytes` cannot be negative");
+      CheckPort(lowering, action, block, slot::EgressPort);
       return;
     case Action::Resume:
-      Check(lowering, block, NodeOp::Less, slot::ResumeTtl, 1, "`ttl` must be longer than nothing");
+      Check(lowering, action, block, NodeOp::Less, slot::ResumeTtl, 1,
+            "`ttl` must be longer than nothing");
       return;
     case Action::Expose:
-      CheckPort(lowering, block, slot::ExposePort);
-      Check(lowering, block, NodeOp::Less, slot::ExposeLasts, 1,
+      CheckPort(lowering, action, block, slot::ExposePort);
+      Check(lowering, action, block, NodeOp::Less, slot::ExposeLasts, 1,
             "`lasts` must be longer than nothing");
       return;
     case Action::Snapshot:
-      Check(lowering, block, NodeOp::Less, slot::SnapshotExpiresIn, 1,
+      Check(lowering, action, block, NodeOp::Less, slot::SnapshotExpiresIn, 1,
             "`expires_in` must be longer than nothing");
       return;
     case Action::Import:
-      Check(lowering, block, NodeOp::Less, slot::ImportSize, 0, "`size` cannot be negative");
+      Check(lowering, action, block, NodeOp::Less, slot::ImportSize, 0,
+            "`size` cannot be negative");
       return;
     case Action::Export:
-      Check(lowering, block, NodeOp::Less, slot::ExportSize, 0, "`size` cannot be negative");
+      Check(lowering, action, block, NodeOp::Less, slot::ExportSize, 0,
+            "`size` cannot be negative");
       return;
     case Action::Extend:
-      Check(lowering, block, NodeOp::Less, slot::ExtendBy, 1, "`by` must be longer than nothing");
+      Check(lowering, action, block, NodeOp::Less, slot::ExtendBy, 1,
+            "`by` must be longer than nothing");
       return;
     case Action::Exec:
     case Action::Observe:

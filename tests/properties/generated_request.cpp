@@ -56,6 +56,9 @@ std::string RequestGenerator::DigestBytes() {
 }
 
 std::string RequestGenerator::AddressBytes() {
+  if (!r_.OneIn(3)) {
+    return std::string(AsText(values::ParseAddress(r_.Pick({"93.184.216.34", "8.8.8.8"}))->bytes));
+  }
   const auto address = values::ParseAddress(
       r_.Pick({"10.1.2.3", "10.0.0.1", "192.168.3.4", "93.184.216.34", "127.0.0.1", "8.8.8.8",
                "169.254.169.254", "2606:4700::1", "fd00::1", "::1", "100.64.0.1", "0.0.0.0"}));
@@ -102,7 +105,7 @@ Value RequestGenerator::ValueOf(Action action, Slot which) {
   if (path == "task.kind") return Text(r_.Pick({"k0", "k0", "k1", "k2", "k3", ""}));
   if (path == "task.team") return Text(r_.Pick({"t0", "t1", "t2", "t3"}));
   if (path == "sandbox.class" || path == "create.class") {
-    return Text(r_.Pick({"c0", "c0", "c1", "c2", "gone"}));
+    return Text(r_.Pick({"c0", "c0", "c0", "c1", "c2", "gone"}));
   }
   if (path == "exec.program") {
     return Text(r_.Pick({"/usr/bin/python3", "/usr/bin/", "/usr/bin", "/bin/sh", "/work/x"}));
@@ -112,10 +115,12 @@ Value RequestGenerator::ValueOf(Action action, Slot which) {
     return Text(r_.Pick({"api.example.com", "db.example.com", "example.com", "a.b.example.com",
                          "evilexample.com", "xapi.example.com"}));
   }
-  if (path == "egress.method") return Text(r_.Pick({"GET", "HEAD", "POST", "get", "PUT"}));
+  if (path == "egress.scheme" && r_.OneIn(2)) return number(1);
+  if (path == "egress.method") return Text(r_.Pick({"GET", "GET", "HEAD", "POST", "get", "PUT"}));
   if (path == "egress.path") return Text(r_.Pick({"/", "/a", "/a/", "/a/x/b", "/A/X", "/a/x"}));
   if (path == "egress.port") {
-    return number(r_.Pick({443, 443, 443, 80, 8080, 8080, 22, 5432, 0, 65536}));
+    if (!r_.OneIn(12)) return number(r_.Pick({443, 443, 443, 8080, 22, 5432}));
+    return number(r_.Pick({80, 0, 1, 65535, 65536}));
   }
   if (path == "export.path") {
     return Text(r_.Pick({"/work/out/a", "/work/out/a/b", "/work/out", "/data/x", "/etc/shadow"}));
@@ -127,9 +132,10 @@ Value RequestGenerator::ValueOf(Action action, Slot which) {
       return number(static_cast<std::int64_t>(r_.Below(6)));
     case schema::TypeKind::Duration:
       if (path == "sandbox.ttl_left") {
-        return number(r_.Pick<std::int64_t>(
-            {-90'000, -1'000, -1, 0, 1, kMinuteMs, 30 * kMinuteMs, 30 * kMinuteMs}));
+        if (!r_.OneIn(4)) return number(30 * kMinuteMs);
+        return number(r_.Pick<std::int64_t>({-90'000, -1'000, -1, 0, 1, kMinuteMs}));
       }
+      if (path == "sandbox.idle" && !r_.OneIn(4)) return number(1);
       return number(Near(r_, static_cast<std::int64_t>(r_.Below(80)) * kMinuteMs));
     case schema::TypeKind::Size:
       if (r_.OneIn(10)) return number(r_.Pick<std::int64_t>({-1, 0, 1}));
@@ -183,6 +189,19 @@ Request RequestGenerator::Generate() {
     } else {
       request.Set(which, ValueOf(action, which));
     }
+  }
+  // Of random parts few agree, so some requests are what a client would really send.
+  if (action == Action::Egress && r_.OneIn(2)) {
+    request.SetText(slot::SandboxClass, "c0");
+    request.SetInteger(slot::EgressScheme, 1);
+    request.SetInteger(slot::EgressPort, 443);
+    request.Set(slot::EgressHost, Text(r_.Pick({"api.example.com", "a.b.example.com"})));
+    request.Set(slot::EgressIp,
+                Text(std::string(AsText(values::ParseAddress("93.184.216.34")->bytes))));
+    request.Set(slot::EgressMethod, Text(r_.Pick({"GET", "GET", "POST"})));
+    request.Set(slot::EgressPath, Text(r_.Pick({"/a", "/a/x/b"})));
+    request.SetInteger(slot::SandboxTtlLeft, kMinuteMs);
+    request.SetInteger(slot::SandboxIdle, 0);
   }
   return request;
 }

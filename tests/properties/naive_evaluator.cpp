@@ -332,7 +332,8 @@ class NaiveDecision {
 };
 
 void NaiveDecision::Checks() {
-  const auto wrong = [&](Slot which, auto test) {
+  const auto wrong = [&](Slot which, auto test) { Deny("request.invalid", NumberIs(which, test)); };
+  const auto wrong_wish = [&](Slot which, auto test) {
     Deny("request.invalid", All({Present(which), NumberIs(which, test)}));
   };
   const auto below_one = [](Wide n) { return n < 1; };
@@ -342,22 +343,21 @@ void NaiveDecision::Checks() {
     case Action::Create:
       for (const Slot which :
            {slot::CreateCpu, slot::CreateMemory, slot::CreateDisk, slot::CreateTtl}) {
-        wrong(which, below_one);
+        wrong_wish(which, below_one);
       }
       break;
     case Action::Resume:
-      wrong(slot::ResumeTtl, below_one);
+      wrong_wish(slot::ResumeTtl, below_one);
       break;
     case Action::Egress:
       wrong(slot::EgressPort, no_port);
-      wrong(slot::EgressBytes, negative);
       break;
     case Action::Expose:
       wrong(slot::ExposePort, no_port);
-      wrong(slot::ExposeLasts, below_one);
+      wrong_wish(slot::ExposeLasts, below_one);
       break;
     case Action::Snapshot:
-      wrong(slot::SnapshotExpiresIn, below_one);
+      wrong_wish(slot::SnapshotExpiresIn, below_one);
       break;
     case Action::Import:
       wrong(slot::ImportSize, negative);
