@@ -194,15 +194,20 @@ class TestRun {
       return;
     }
     world_.Created(granted, *plan);
+    std::vector<std::string> wanted;
+    std::vector<std::string> actual;
     for (const model::Fact& fact : ask.plan) {
-      const std::string wanted = fact.value ? TextOf(*fact.value, model_) : "none";
-      const std::string actual = PlanText(fact.path, granted, *plan).value_or("none");
-      report.expected += fmt::format(" with {} {}", fact.path, wanted);
-      report.actual += fmt::format(" with {} {}", fact.path, actual);
-      if (actual != wanted && report.failure.empty()) {
-        report.failure = fmt::format("the plan says {} {}, not {}", fact.path, actual, wanted);
+      const std::string want = fact.value ? TextOf(*fact.value, model_) : "none";
+      const std::string have = PlanText(fact.path, granted, *plan).value_or("none");
+      wanted.push_back(fmt::format("{}: {}", fact.path, want));
+      actual.push_back(fmt::format("{}: {}", fact.path, have));
+      if (have != want && report.failure.empty()) {
+        report.failure = fmt::format("the plan says {} {}, not {}", fact.path, have, want);
       }
     }
+    if (wanted.empty()) return;
+    report.expected += fmt::format(" with {{ {} }}", fmt::join(wanted, ", "));
+    report.actual += fmt::format(" with {{ {} }}", fmt::join(actual, ", "));
   }
 
   [[nodiscard]] std::string PathOf(Action action, schema::Slot slot) const {
@@ -221,12 +226,24 @@ class TestRun {
 
 CoverageReport CoverageOf(const module::PolicyModule& policy,
                           const std::set<module::RuleIndex>& met) {
+  // An id may have several rows: a bound and the deadline that follows from it. Rows are by id.
   CoverageReport coverage;
+  std::string_view last;
+  bool last_met = false;
+  const auto close = [&] {
+    if (!last.empty()) (last_met ? coverage.met : coverage.not_met).emplace_back(last);
+  };
   for (module::RuleIndex rule = 0; rule < policy.rule_count(); ++rule) {
     const module::RuleInfo info = policy.rule(rule);
     if (info.file.empty()) continue;  // nobody wrote it
-    (met.contains(rule) ? coverage.met : coverage.not_met).emplace_back(info.id);
+    if (info.id != last) {
+      close();
+      last = info.id;
+      last_met = false;
+    }
+    last_met = last_met || met.contains(rule);
   }
+  close();
   return coverage;
 }
 

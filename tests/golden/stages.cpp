@@ -1,9 +1,13 @@
 #include "compiler/check/check.h"
 #include "compiler/diagnostics/render.h"
+#include "compiler/interpret/interpreter.h"
+#include "compiler/ir/encode.h"
+#include "compiler/lower/lower.h"
 #include "compiler/model/print.h"
 #include "compiler/syntax/format.h"
 #include "compiler/syntax/parse.h"
 #include "compiler/syntax/print.h"
+#include "compiler/testing/report.h"
 #include "tests/golden/stage.h"
 
 namespace curfew::golden {
@@ -49,10 +53,28 @@ Printed RunCheck(const source::SourceMap& sources) {
   return {model::Print(model), false};
 }
 
+// The tests that the set carries, every question of them, and the rules that none met.
+Printed RunTests(const source::SourceMap& sources) {
+  diagnostics::Sink sink;
+  const auto trees = syntax::ParseAll(sources, sink);
+  const model::PolicyModel model = check::Check(trees, sources, sink);
+  if (sink.has_errors()) return {diagnostics::RenderText(sink, sources), true};
+  const auto code = lower::Lower(model, sources);
+  if (!code) return {code.error().message + "\n", true};
+  const Bytes bytes = ir::Encode(*code);
+  auto policy = module::PolicyModule::Load(bytes, 0);
+  if (!policy) return {policy.error().message + "\n", true};
+  const interpret::Interpreter engine(*std::move(policy));
+  const testing::Report report =
+      testing::RunTests(model, sources, engine, [](std::string_view) { return true; });
+  return {RenderText(report, sources, {.verbose = true, .coverage = true}), report.failed() > 0};
+}
+
 constexpr Stage All[] = {
     {"syntax", RunSyntax, 1000, 2999},
     {"fmt", RunFormat, 0, 0},
     {"check", RunCheck, 3000, 6999},
+    {"test", RunTests, 0, 0},
 };
 
 }  // namespace
