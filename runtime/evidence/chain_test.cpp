@@ -8,6 +8,7 @@
 #include "tests/fakes/faulty_files.h"
 #include "tests/fakes/places.h"
 
+#include <csignal>
 #include <set>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -227,6 +228,34 @@ TEST_CASE("A process may die at every change of an append, and the chain is take
       CHECK(chain.records.size() >= std::max<std::uint64_t>(appended, 1));
     }
   }
+}
+
+TEST_CASE("A writer that is killed at any moment leaves a chain that is taken up") {
+  Place place;
+  std::uint64_t before = 0;
+  for (int round = 0; round < 30; ++round) {
+    const pid_t child = fork();
+    if (child == 0) {
+      auto writer = ChainWriter::Open(*place.files, place.clock, place.path, Who);
+      while (writer && writer->count() < 100'000) {
+        if (!writer->Append(RecordKind::Note, {{"x", std::string(5000, 'x')}},
+                            Durability::SurvivesProcess)) {
+          break;
+        }
+      }
+      _exit(1);
+    }
+    usleep(static_cast<useconds_t>(500 + 700 * round));
+    kill(child, SIGKILL);
+    int status = 0;
+    REQUIRE(waitpid(child, &status, 0) == child);
+    CHECK(WIFSIGNALED(status));
+    REQUIRE(ChainWriter::Open(*place.files, place.clock, place.path, Who));
+    const Chain chain = *ReadChain(*place.files, place.path, Who);
+    CHECK(chain.records.size() >= before);
+    before = chain.records.size();
+  }
+  CHECK(before > 10);
 }
 
 TEST_CASE("A failed append leaves no record, and after a failed sync nothing more is recorded") {

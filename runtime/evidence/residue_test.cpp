@@ -7,9 +7,12 @@
 
 #include <algorithm>
 #include <csignal>
+#include <cstdlib>
 #include <fcntl.h>
 #include <filesystem>
+#include <fstream>
 #include <functional>
+#include <set>
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/socket.h>
@@ -494,6 +497,65 @@ TEST_CASE("A /proc that hides processes is unknown") {
       SearchResidue(*scene.files, *scene.clock, scene.query, {proc, proc, {}});
   CHECK(report.verdict() == Cleanness::Unknown);
   CHECK(report.findings[0].why.find("hidepid") != std::string::npos);
+}
+
+// What tests/lifecycle/scan.py finds: its classes.
+std::set<std::string> SeenByScan(const Scene& scene) {
+  const std::string command = std::string("python3 ") + CURFEW_SCAN + " " + scene.id + " --allow " +
+                              scene.query.state_directory + " > " + scene.directory.path() +
+                              "/scan.txt";
+  const int status = std::system(command.c_str());
+  REQUIRE(WIFEXITED(status));
+  std::set<std::string> classes;
+  std::ifstream lines(scene.directory.path() + "/scan.txt");
+  for (std::string line; std::getline(lines, line);)
+    classes.insert(line.substr(0, line.find('\t')));
+  CHECK(WEXITSTATUS(status) == (classes.empty() ? 0 : 2));
+  return classes;
+}
+
+TEST_CASE("A search by other means agrees on every class") {
+  const std::string root = CgroupRoot();
+  if (!IsRoot() || root.empty() || std::system("python3 -c 'pass'") != 0) return;
+  Scene scene;
+  CHECK(SeenByScan(scene).empty());
+  const std::string cgroup = root + "/" + scene.id;
+  const std::string file = "/dev/shm/" + scene.id;
+  REQUIRE(mkdir(cgroup.c_str(), 0755) == 0);
+  fakes::Overwrite(file, AsBytes("x"));
+  const std::string description = "curfew:" + scene.id;
+  constexpr int UserKeyring = -4;
+  const long key = syscall(SYS_add_key, "user", description.c_str(), "s", 1, UserKeyring);
+  {
+    Child child([&] {
+      if (unshare(CLONE_NEWNS) != 0 || memfd_create(scene.id.c_str(), 0) < 0) _exit(1);
+      if (mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) _exit(2);
+      if (mount(scene.id.c_str(), "/mnt", "tmpfs", 0, "size=4096") != 0) _exit(3);
+      const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+      sockaddr_un address{};
+      address.sun_family = AF_UNIX;
+      std::copy(scene.id.begin(), scene.id.end(), address.sun_path + 1);
+      const auto bytes =
+          static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + SandboxIdBytes);
+      if (bind(fd, reinterpret_cast<const sockaddr*>(&address), bytes) != 0) _exit(4);
+    });
+    fakes::Overwrite(cgroup + "/cgroup.procs", AsBytes(std::to_string(child.pid())));
+    const std::set<std::string> scanned = SeenByScan(scene);
+    const ResidueReport report = scene.Search();
+    INFO(Describe(report));
+    for (const ResidueClass one : ResidueClasses) {
+      if (one == ResidueClass::Token) continue;  // only the store knows them
+      INFO(NameOf(one));
+      CHECK(scanned.contains(std::string(NameOf(one))));
+      CHECK(report.classes[static_cast<std::size_t>(one)].kept > 0);
+    }
+  }
+  while (rmdir(cgroup.c_str()) != 0) REQUIRE(errno == EBUSY);
+  REQUIRE(unlink(file.c_str()) == 0);
+  REQUIRE(syscall(SYS_keyctl, 9, key, UserKeyring) == 0);
+  for (int i = 0; i < 1000 && scene.Search().verdict() != Cleanness::Clean; ++i) usleep(10'000);
+  CheckClean(scene.Search());
+  CHECK(SeenByScan(scene).empty());
 }
 
 }  // namespace
