@@ -21,6 +21,19 @@ CommandResult NotRun(const std::vector<std::string>& argv) {
   return result;
 }
 
+// Variables that would change what the judged program is or whom it trusts (language.md section 7),
+// in any case.
+bool IsReserved(std::string_view assignment) {
+  std::string name(assignment.substr(0, assignment.find('=')));
+  for (char& c : name) {
+    if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
+  }
+  for (const std::string_view prefix : {"LD_", "SSL_CERT_", "PYTHON", "GIT_", "CURFEW_"}) {
+    if (name.starts_with(prefix)) return true;
+  }
+  return name == "NODE_OPTIONS" || name.ends_with("_PROXY");
+}
+
 }  // namespace
 
 bool Commands::Begin(std::uint32_t id, ExecMessage message) {
@@ -33,6 +46,13 @@ bool Commands::Begin(std::uint32_t id, ExecMessage message) {
   guest::Session* session = desk_.driver.session();
   if (session == nullptr || session->failure()) {
     Finish(id, NotRun(command.message.argv), "the sandbox is not there any more");
+    return true;
+  }
+  for (const std::string& variable : command.message.env) {
+    if (!IsReserved(variable)) continue;
+    Finish(id, NotRun(command.message.argv),
+           "the variable " + Printable(variable.substr(0, variable.find('='))) +
+               " is reserved: it would change what the judged program does");
     return true;
   }
   const guest::Prepare prepare{.arguments = command.message.argv,

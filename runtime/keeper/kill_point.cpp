@@ -11,7 +11,7 @@ namespace curfew::keeper {
 
 #ifdef CURFEW_KILL_POINTS
 
-execute::Checkpoint KillPoint() {
+execute::Checkpoint KillPoint(std::string prefix) {
   const char* wanted = std::getenv("CURFEW_KILL_AT");
   if (wanted == nullptr) return [](std::string_view) {};
   std::string name = wanted;
@@ -20,14 +20,14 @@ execute::Checkpoint KillPoint() {
     passes = std::atoi(name.c_str() + hash + 1);
     name.resize(hash);
   }
-  return [name, passes](std::string_view point) mutable {
-    if (point == name && --passes == 0) kill(getpid(), SIGKILL);
+  return [prefix, name, passes](std::string_view point) mutable {
+    if (prefix + std::string(point) == name && --passes == 0) kill(getpid(), SIGKILL);
   };
 }
 
 #else
 
-execute::Checkpoint KillPoint() {
+execute::Checkpoint KillPoint(std::string) {
   return [](std::string_view) {};
 }
 

@@ -5,9 +5,11 @@
 
 #include "runtime/execute/executor.h"
 
+#include <string>
+
 namespace curfew::keeper {
 
-// Never empty.
-execute::Checkpoint KillPoint();
+// Never empty. `prefix` stands before each name: "sweep." for those of a sweep.
+execute::Checkpoint KillPoint(std::string prefix = {});
 
 }  // namespace curfew::keeper

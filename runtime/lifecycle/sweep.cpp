@@ -26,10 +26,10 @@ class Salvage {
     CURFEW_TRY(const int revoked,
                office_.store.RevokeTokens(sandbox_.incarnation, office_.clock.WallNowMs()));
     static_cast<void>(revoked);
-    office_.checkpoint("sweep.revoked");
+    office_.checkpoint("revoked");
     const Outcome killed = KillMachine();
     const Outcome cleared = tools_.remove_cgroups(sandbox_.incarnation.id);
-    office_.checkpoint("sweep.cleared");
+    office_.checkpoint("cleared");
     CURFEW_TRY_VOID(EndSteps(killed ? cleared : killed));
     return books_.Close(note, {});
   }

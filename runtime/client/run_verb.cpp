@@ -1,0 +1,182 @@
+#include "compiler/module/policy_module.h"
+#include "runtime/client/conversation.h"
+#include "runtime/client/station.h"
+#include "runtime/client/verbs.h"
+#include "runtime/evidence/verify.h"
+#include "runtime/host/linux/export_directory.h"
+#include "runtime/host/linux/sealed_memory.h"
+
+#include <cerrno>
+#include <sys/stat.h>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+namespace curfew::client {
+namespace {
+
+constexpr std::size_t TaskBytesMax = 4 * 1024 * 1024;
+
+class RunVerb final : public Verb {
+ public:
+  explicit RunVerb(const Means& means) : means_(means) {}
+
+  [[nodiscard]] std::string_view name() const override { return "run"; }
+  [[nodiscard]] std::string_view summary() const override {
+    return "run a task in a sandbox of its own, and end everything with a receipt";
+  }
+  [[nodiscard]] std::string_view example() const override {
+    return "Every step is asked of the policy set first. The task's output goes to standard output "
+           "and error as\nit comes; what curfew says goes to standard error (with --format json, "
+           "all of it to standard\noutput, one object a line). The task file is described by "
+           "task.schema.json.\n"
+           "exit status: the task's own (of its last command that failed); 124 its time was over, "
+           "125 curfew\ncould not run it, 126 policy denied it, 130 interrupted\n\n"
+           "example:\n  curfew run policies/ images.curfew --task task.json --image build/image "
+           "--out results";
+  }
+
+  void Configure(CLI::App& app) override {
+    app.add_option("POLICY", policies_, "files and folders of the policy set")->required();
+    app.add_option("--task", task_, "the task, a JSON file")->required();
+    app.add_option("--image", image_,
+                   "the folder of the image (default: `image` in the state directory)");
+    app.add_option("--out", out_,
+                   "the folder for exports, made if it is not there (default: with the receipt)");
+    app.add_option("--state", state_, std::string(StateHelp));
+    app.add_option("--format", format_, "text or json")->check(CLI::IsMember({"text", "json"}));
+    app.add_flag("--quiet", quiet_, "say only what did not go as it should");
+  }
+
+  int Run(Console& console) override {
+    const Result<int> status = Start(console);
+    if (status) return *status;
+    console.Complain(status.error().message);
+    return exit_status::TaskCouldNotRun;
+  }
+
+ private:
+  Result<int> Start(Console& console) {
+    CURFEW_TRY(const std::string text, host::ReadText(means_.files, task_, TaskBytesMax));
+    Result<Task> task = ReadTask(text);
+    if (!task) return std::move(task).error().In(task_);
+    std::vector<OwnedFd> inputs(task->commands.size());
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      const std::optional<std::string>& name = task->commands[i].stdin_file;
+      if (!name) continue;
+      CURFEW_TRY(inputs[i], OpenBeside(task_, *name));
+    }
+    CURFEW_TRY(const Bytes module, means_.compile(policies_));
+    CURFEW_TRY_VOID(ResolveImage(module, *task));
+    CURFEW_TRY(const std::unique_ptr<Station> station, Station::Open(means_, state_));
+    CURFEW_TRY(const lifecycle::SweepReport swept, station->Sweep(console, false));
+    static_cast<void>(swept);
+    return Talk(console, *station, module, *task, std::move(inputs));
+  }
+
+  // create.image as a digest: the policy set's own names are read from its module.
+  static Outcome ResolveImage(const Bytes& bytes, Task& task) {
+    if (ParseDigest(task.image)) {
+      task.request["create"]["image"] = task.image;
+      return Ok();
+    }
+    CURFEW_TRY(const module::PolicyModule policy, module::PolicyModule::Load(bytes, 1));
+    std::string names;
+    for (module::ClassIndex i = 0; i < policy.class_count(); ++i) {
+      for (const module::ImageGrant& grant : policy.plan(i).images) {
+        if (grant.name == task.image) {
+          task.request["create"]["image"] = ToString(grant.digest);
+          return Ok();
+        }
+        names += (names.empty() ? "" : ", ") + grant.name;
+      }
+    }
+    return Failure(FailureCode::NotFound,
+                   fmt::format("no class of the policy set allows an image named {}; it allows {}",
+                               Printable(task.image, 60), names.empty() ? "none" : names));
+  }
+
+  Result<OwnedFd> OpenOut(const Station& station, const std::string& id) const {
+    if (out_.empty()) {
+      CURFEW_TRY_VOID(station.state().PrepareSandbox(means_.files, id));
+      return host::ExportDirectory::Open(station.state().Exports(id));
+    }
+    if (mkdir(out_.c_str(), 0755) != 0 && errno != EEXIST) {
+      return SystemFailure(errno, "make the folder for exports, " + out_);
+    }
+    return host::ExportDirectory::Open(out_);
+  }
+
+  Result<int> Talk(Console& console, Station& station, const Bytes& module, const Task& task,
+                   std::vector<OwnedFd> inputs) {
+    keeper::CreateMessage create;
+    CURFEW_TRY(create.sandbox, host::DrawIncarnation(means_.entropy));
+    create.state = station.state().root;
+    CURFEW_TRY(create.image_directory, Absolute(image_.empty() ? create.state + "/image" : image_));
+    create.request = task.request;
+    create.caller = task.caller;
+    CURFEW_TRY(const OwnedFd memory, host::SealBytes("curfew-module", module));
+    CURFEW_TRY(const OwnedFd folder, OpenOut(station, create.sandbox.id));
+    CURFEW_TRY(const std::unique_ptr<KeeperLink> link, KeeperLink::Start(means_.keeper_program));
+
+    const std::unique_ptr<RunView> view =
+        format_ == "json" ? MakeJsonView(console) : MakeTextView(console, means_.clock, quiet_);
+    view->Began(create.sandbox.id, task.id);
+    const RunOutcome outcome =
+        Conversation(means_.clock, *link, *view)
+            .Hold(create, memory.get(), folder.get(), task, std::move(inputs));
+    std::string errors;
+    const int keeper_status = link->Wait(errors);
+    if (!errors.empty()) view->Failed("the keeper said: " + Printable(errors, 4000));
+    if (!outcome.closed || keeper_status != 0) {
+      CURFEW_TRY(const lifecycle::SweepReport swept, station.Sweep(console, false));
+      static_cast<void>(swept);
+    }
+    return Settle(station, *view, create.sandbox.id, outcome);
+  }
+
+  // The receipt as it stands on the disk decides, not what the keeper said.
+  int Settle(Station& station, RunView& view, const std::string& id, const RunOutcome& outcome) {
+    const host::StateDirectory& state = station.state();
+    const Result<store::Sandbox> sandbox = station.store().FindById(id);
+    if (!sandbox && outcome.status == exit_status::TaskCouldNotRun) return outcome.status;
+    const evidence::Verification verification =
+        evidence::Verify(means_.files, {.receipt_path = state.Receipt(id),
+                                        .chain_path = state.Records(id),
+                                        .heads_path = state.Heads(),
+                                        .key_path = state.ReceiptPublicKey(),
+                                        .key_pinned = false,
+                                        .sandbox_id = id,
+                                        .witnessed = std::nullopt});
+    view.Closed(verification, state.Receipt(id));
+    const bool proven = verification.standing == evidence::Standing::Valid &&
+                        verification.receipt->verdict() == evidence::Cleanness::Clean;
+    return outcome.status == 0 && !proven ? exit_status::TaskCouldNotRun : outcome.status;
+  }
+
+  static Result<std::string> Absolute(const std::string& path) {
+    char* resolved = realpath(path.c_str(), nullptr);
+    if (resolved == nullptr) {
+      return SystemFailure(errno, "find the image folder " + path +
+                                      " (--image names it; ./bootstrap build makes one)");
+    }
+    std::string absolute = resolved;
+    std::free(resolved);
+    return absolute;
+  }
+
+  const Means& means_;
+  std::vector<std::string> policies_;
+  std::string task_;
+  std::string image_;
+  std::string out_;
+  std::string state_{host::StateDirectoryDefault};
+  std::string format_ = "text";
+  bool quiet_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Verb> MakeRunVerb(const Means& means) { return std::make_unique<RunVerb>(means); }
+
+}  // namespace curfew::client

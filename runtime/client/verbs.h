@@ -1,0 +1,37 @@
+// The verbs that touch this host: they start sandboxes, and look after what was started.
+#pragma once
+
+#include "compiler/base/text.h"
+#include "compiler/base/verb.h"
+#include "runtime/host/clock.h"
+#include "runtime/host/entropy.h"
+#include "runtime/host/files.h"
+#include "runtime/host/processes.h"
+
+#include <functional>
+#include <span>
+#include <string>
+
+namespace curfew::client {
+
+// What a composition root gives. References outlive the verbs.
+struct Means {
+  host::Files& files;
+  host::Processes& processes;
+  const host::Clock& clock;
+  host::Entropy& entropy;
+  // The bytes of the module that these policies make: InvalidPolicy with the diagnostics as text.
+  std::function<Result<Bytes>(std::span<const std::string> policies)> compile;
+  std::string keeper_program;
+};
+
+std::unique_ptr<Verb> MakeRunVerb(const Means& means);
+std::unique_ptr<Verb> MakePsVerb(const Means& means);
+std::unique_ptr<Verb> MakeReceiptVerb(const Means& means);
+std::unique_ptr<Verb> MakeResidueVerb(const Means& means);
+std::unique_ptr<Verb> MakeDoctorVerb(const Means& means);
+
+// All of them, in the order of --help.
+Verbs ClientVerbs(const Means& means);
+
+}  // namespace curfew::client
