@@ -34,11 +34,13 @@ bool IsKind(std::uint8_t number) {
   return false;
 }
 
-std::optional<int> OptionalInteger(ObjectReader& reader, const char* key) {
-  if (!reader.Has(key)) return std::nullopt;
-  const std::int64_t value = reader.Integer(key);
-  if (value < INT32_MIN || value > INT32_MAX) reader.Refuse(std::string(key) + " is out of range");
-  return static_cast<int>(value);
+std::optional<int> OptionalInt(ObjectReader& reader, const char* key) {
+  const std::optional<std::int64_t> value = reader.OptionalInteger(key);
+  if (!value) return std::nullopt;
+  if (*value < INT32_MIN || *value > INT32_MAX) {
+    reader.Refuse(std::string(key) + " is out of range");
+  }
+  return static_cast<int>(*value);
 }
 
 // The value, once every field was there and nothing else.
@@ -85,7 +87,7 @@ Json CreateMessage::ToJson() const {
   return json;
 }
 
-Result<CreateMessage> CreateMessage::FromJson(const Json& json) {
+Result<CreateMessage> CreateMessage::FromJson(const JsonValue& json) {
   ObjectReader reader(json, "the message to create");
   CreateMessage message;
   if (reader.Integer("version") != ProtocolVersion) {
@@ -95,11 +97,11 @@ Result<CreateMessage> CreateMessage::FromJson(const Json& json) {
   if (!IsSandboxId(message.sandbox.id) || !IsNonce(message.sandbox.nonce)) {
     reader.Refuse("the sandbox has no id");
   }
-  message.state = reader.RawText("state");
-  message.image_directory = reader.RawText("image_directory");
-  message.generation = reader.Unsigned("generation");
-  message.request = reader.Object("request");
-  if (reader.Has("caller")) {
+  message.state = reader.Text("state");
+  message.image_directory = reader.Text("image_directory");
+  message.generation = reader.Count("generation");
+  message.request = evidence::JsonOf(reader.Object("request"));
+  if (json.Find("caller") != nullptr) {
     ObjectReader who(reader.Object("caller"), "the stated caller");
     message.caller = StatedCaller{
         .id = who.Text("id"), .caller_kind = who.Text("kind"), .groups = who.Texts("groups")};
@@ -118,15 +120,15 @@ Json ExecMessage::ToJson() const {
           {"input", input}};
 }
 
-Result<ExecMessage> ExecMessage::FromJson(const Json& json) {
+Result<ExecMessage> ExecMessage::FromJson(const JsonValue& json) {
   ObjectReader reader(json, "the message to run a command");
   ExecMessage message;
-  message.argv = reader.RawTexts("argv");
+  message.argv = reader.Texts("argv");
   if (message.argv.empty()) reader.Refuse("a command has no arguments");
-  message.env = reader.RawTexts("env");
-  message.cwd = reader.RawText("cwd");
+  message.env = reader.Texts("env");
+  message.cwd = reader.Text("cwd");
   message.user = reader.Text("user");
-  message.timeout_ms = reader.Unsigned("timeout_ms");
+  message.timeout_ms = reader.Count("timeout_ms");
   message.background = reader.Flag("background");
   message.input = reader.Flag("input");
   return Finished(reader, std::move(message));
@@ -134,7 +136,7 @@ Result<ExecMessage> ExecMessage::FromJson(const Json& json) {
 
 Json SignalMessage::ToJson() const { return {{"number", number}}; }
 
-Result<SignalMessage> SignalMessage::FromJson(const Json& json) {
+Result<SignalMessage> SignalMessage::FromJson(const JsonValue& json) {
   ObjectReader reader(json, "the message to signal");
   const std::int64_t number = reader.Integer("number");
   if (number < 1 || number > 31) reader.Refuse("there is no such signal");
@@ -143,9 +145,9 @@ Result<SignalMessage> SignalMessage::FromJson(const Json& json) {
 
 Json ExportMessage::ToJson() const { return {{"patterns", patterns}}; }
 
-Result<ExportMessage> ExportMessage::FromJson(const Json& json) {
+Result<ExportMessage> ExportMessage::FromJson(const JsonValue& json) {
   ObjectReader reader(json, "the message to export");
-  ExportMessage message{.patterns = reader.RawTexts("patterns")};
+  ExportMessage message{.patterns = reader.Texts("patterns")};
   return Finished(reader, std::move(message));
 }
 
@@ -155,20 +157,20 @@ Json CloseMessage::ToJson() const {
   return json;
 }
 
-Result<CloseMessage> CloseMessage::FromJson(const Json& json) {
+Result<CloseMessage> CloseMessage::FromJson(const JsonValue& json) {
   ObjectReader reader(json, "the message to close");
   CloseMessage message{.reason = reader.Text("reason"),
-                       .status = OptionalInteger(reader, "status"),
+                       .status = OptionalInt(reader, "status"),
                        .hurry = reader.Flag("hurry")};
   return Finished(reader, std::move(message));
 }
 
 Json StepMessage::ToJson() const { return {{"name", name}, {"detail", detail}, {"done", done}}; }
 
-Result<StepMessage> StepMessage::FromJson(const Json& json) {
+Result<StepMessage> StepMessage::FromJson(const JsonValue& json) {
   ObjectReader reader(json, "a step");
   StepMessage message{
-      .name = reader.Text("name"), .detail = reader.RawText("detail"), .done = reader.Flag("done")};
+      .name = reader.Text("name"), .detail = reader.Text("detail"), .done = reader.Flag("done")};
   return Finished(reader, std::move(message));
 }
 
@@ -187,19 +189,19 @@ Json DecidedMessage::ToJson() const {
           {"reasons", std::move(list)}};
 }
 
-Result<DecidedMessage> DecidedMessage::FromJson(const Json& json) {
+Result<DecidedMessage> DecidedMessage::FromJson(const JsonValue& json) {
   ObjectReader reader(json, "a decision");
   DecidedMessage message{.action = reader.Text("action"),
                          .allowed = reader.Flag("allowed"),
-                         .subject = reader.RawText("subject"),
+                         .subject = reader.Text("subject"),
                          .class_name = reader.Text("class"),
                          .reasons = {}};
-  for (const Json& item : reader.Array("reasons")) {
+  for (const JsonValue& item : reader.Array("reasons").items) {
     ObjectReader inner(item, "a reason");
     message.reasons.push_back({.id = inner.Text("id"),
-                               .message = inner.RawText("message"),
-                               .file = inner.RawText("file"),
-                               .line = static_cast<std::uint32_t>(inner.Unsigned("line"))});
+                               .message = inner.Text("message"),
+                               .file = inner.Text("file"),
+                               .line = static_cast<std::uint32_t>(inner.Count("line"))});
     CURFEW_TRY_VOID(inner.Finish());
   }
   return Finished(reader, std::move(message));
@@ -209,7 +211,7 @@ Json ReadyMessage::ToJson() const {
   return {{"isolation", isolation}, {"deadline_ms", deadline_ms}, {"boot_ms", boot_ms}};
 }
 
-Result<ReadyMessage> ReadyMessage::FromJson(const Json& json) {
+Result<ReadyMessage> ReadyMessage::FromJson(const JsonValue& json) {
   ObjectReader reader(json, "the sandbox's readiness");
   ReadyMessage message{.isolation = reader.Text("isolation"),
                        .deadline_ms = reader.Integer("deadline_ms"),
@@ -219,17 +221,17 @@ Result<ReadyMessage> ReadyMessage::FromJson(const Json& json) {
 
 Json StartedMessage::ToJson() const { return {{"program", program}}; }
 
-Result<StartedMessage> StartedMessage::FromJson(const Json& json) {
+Result<StartedMessage> StartedMessage::FromJson(const JsonValue& json) {
   ObjectReader reader(json, "the start of a command");
-  StartedMessage message{.program = reader.RawText("program")};
+  StartedMessage message{.program = reader.Text("program")};
   return Finished(reader, std::move(message));
 }
 
 Json InputRoomMessage::ToJson() const { return {{"bytes", bytes}}; }
 
-Result<InputRoomMessage> InputRoomMessage::FromJson(const Json& json) {
+Result<InputRoomMessage> InputRoomMessage::FromJson(const JsonValue& json) {
   ObjectReader reader(json, "room for input");
-  return Finished(reader, InputRoomMessage{.bytes = reader.Unsigned("bytes")});
+  return Finished(reader, InputRoomMessage{.bytes = reader.Count("bytes")});
 }
 
 Json ExitedMessage::ToJson() const {
@@ -239,12 +241,12 @@ Json ExitedMessage::ToJson() const {
   return json;
 }
 
-Result<ExitedMessage> ExitedMessage::FromJson(const Json& json) {
+Result<ExitedMessage> ExitedMessage::FromJson(const JsonValue& json) {
   ObjectReader reader(json, "the end of a command");
-  ExitedMessage message{.status = OptionalInteger(reader, "status"),
-                        .signal = OptionalInteger(reader, "signal"),
+  ExitedMessage message{.status = OptionalInt(reader, "status"),
+                        .signal = OptionalInt(reader, "signal"),
                         .timed_out = reader.Flag("timed_out"),
-                        .failure = reader.RawText("failure")};
+                        .failure = reader.Text("failure")};
   return Finished(reader, std::move(message));
 }
 
@@ -253,21 +255,21 @@ Json ExportedMessage::ToJson() const {
       {"path", path}, {"name", name}, {"bytes", bytes}, {"digest", digest}, {"failure", failure}};
 }
 
-Result<ExportedMessage> ExportedMessage::FromJson(const Json& json) {
+Result<ExportedMessage> ExportedMessage::FromJson(const JsonValue& json) {
   ObjectReader reader(json, "an export");
-  ExportedMessage message{.path = reader.RawText("path"),
-                          .name = reader.RawText("name"),
-                          .bytes = reader.Unsigned("bytes"),
+  ExportedMessage message{.path = reader.Text("path"),
+                          .name = reader.Text("name"),
+                          .bytes = reader.Count("bytes"),
                           .digest = reader.Text("digest"),
-                          .failure = reader.RawText("failure")};
+                          .failure = reader.Text("failure")};
   return Finished(reader, std::move(message));
 }
 
 Json ExportEndMessage::ToJson() const { return {{"files", files}, {"failure", failure}}; }
 
-Result<ExportEndMessage> ExportEndMessage::FromJson(const Json& json) {
+Result<ExportEndMessage> ExportEndMessage::FromJson(const JsonValue& json) {
   ObjectReader reader(json, "the end of an export");
-  ExportEndMessage message{.files = reader.Unsigned("files"), .failure = reader.RawText("failure")};
+  ExportEndMessage message{.files = reader.Count("files"), .failure = reader.Text("failure")};
   return Finished(reader, std::move(message));
 }
 
@@ -289,10 +291,10 @@ Json EndingMessage::ToJson() const {
   return {{"why", std::string(NameOf(why))}, {"detail", detail}};
 }
 
-Result<EndingMessage> EndingMessage::FromJson(const Json& json) {
+Result<EndingMessage> EndingMessage::FromJson(const JsonValue& json) {
   ObjectReader reader(json, "the end of authority");
   const std::string name = reader.Text("why");
-  EndingMessage message{.why = EndingWhy::Deadline, .detail = reader.RawText("detail")};
+  EndingMessage message{.why = EndingWhy::Deadline, .detail = reader.Text("detail")};
   bool known = false;
   for (const EndingWhy why :
        {EndingWhy::Deadline, EndingWhy::Idle, EndingWhy::MachineLost, EndingWhy::Terminated}) {
@@ -306,18 +308,17 @@ Result<EndingMessage> EndingMessage::FromJson(const Json& json) {
 
 Json ClosedMessage::ToJson() const { return {{"cleanness", cleanness}, {"failure", failure}}; }
 
-Result<ClosedMessage> ClosedMessage::FromJson(const Json& json) {
+Result<ClosedMessage> ClosedMessage::FromJson(const JsonValue& json) {
   ObjectReader reader(json, "the end of the sandbox");
-  ClosedMessage message{.cleanness = reader.Text("cleanness"),
-                        .failure = reader.RawText("failure")};
+  ClosedMessage message{.cleanness = reader.Text("cleanness"), .failure = reader.Text("failure")};
   return Finished(reader, std::move(message));
 }
 
 Json FailedMessage::ToJson() const { return {{"code", code}, {"message", message}}; }
 
-Result<FailedMessage> FailedMessage::FromJson(const Json& json) {
+Result<FailedMessage> FailedMessage::FromJson(const JsonValue& json) {
   ObjectReader reader(json, "a failure");
-  FailedMessage message{.code = reader.Text("code"), .message = reader.RawText("message")};
+  FailedMessage message{.code = reader.Text("code"), .message = reader.Text("message")};
   return Finished(reader, std::move(message));
 }
 

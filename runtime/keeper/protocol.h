@@ -76,7 +76,7 @@ struct CreateMessage {
   Json request;  // as compiler/module/request_json.h reads it from a caller
   std::optional<StatedCaller> caller;
   Json ToJson() const;
-  static Result<CreateMessage> FromJson(const Json& json);
+  static Result<CreateMessage> FromJson(const JsonValue& json);
 };
 
 struct ExecMessage {
@@ -89,21 +89,21 @@ struct ExecMessage {
   bool background = false;
   bool input = false;
   Json ToJson() const;
-  static Result<ExecMessage> FromJson(const Json& json);
+  static Result<ExecMessage> FromJson(const JsonValue& json);
 };
 
 struct SignalMessage {
   static constexpr Kind kind = Kind::Signal;
   int number = 0;
   Json ToJson() const;
-  static Result<SignalMessage> FromJson(const Json& json);
+  static Result<SignalMessage> FromJson(const JsonValue& json);
 };
 
 struct ExportMessage {
   static constexpr Kind kind = Kind::Export;
   std::vector<std::string> patterns;
   Json ToJson() const;
-  static Result<ExportMessage> FromJson(const Json& json);
+  static Result<ExportMessage> FromJson(const JsonValue& json);
 };
 
 struct CloseMessage {
@@ -112,7 +112,7 @@ struct CloseMessage {
   std::optional<int> status;
   bool hurry = false;  // no grace for what still runs
   Json ToJson() const;
-  static Result<CloseMessage> FromJson(const Json& json);
+  static Result<CloseMessage> FromJson(const JsonValue& json);
 };
 
 // --- from the keeper -----------------------------------------------------------------------------
@@ -123,7 +123,7 @@ struct StepMessage {
   std::string detail;
   bool done = false;
   Json ToJson() const;
-  static Result<StepMessage> FromJson(const Json& json);
+  static Result<StepMessage> FromJson(const JsonValue& json);
 };
 
 // The gate's answer. For an export: to the file `subject`.
@@ -135,7 +135,7 @@ struct DecidedMessage {
   std::string class_name;
   std::vector<gate::Reason> reasons;
   Json ToJson() const;
-  static Result<DecidedMessage> FromJson(const Json& json);
+  static Result<DecidedMessage> FromJson(const JsonValue& json);
 };
 
 struct ReadyMessage {
@@ -144,21 +144,21 @@ struct ReadyMessage {
   std::int64_t deadline_ms = 0;  // wall
   std::int64_t boot_ms = 0;
   Json ToJson() const;
-  static Result<ReadyMessage> FromJson(const Json& json);
+  static Result<ReadyMessage> FromJson(const JsonValue& json);
 };
 
 struct StartedMessage {
   static constexpr Kind kind = Kind::Started;
   std::string program;
   Json ToJson() const;
-  static Result<StartedMessage> FromJson(const Json& json);
+  static Result<StartedMessage> FromJson(const JsonValue& json);
 };
 
 struct InputRoomMessage {
   static constexpr Kind kind = Kind::InputRoom;
   std::uint64_t bytes = 0;  // more than before
   Json ToJson() const;
-  static Result<InputRoomMessage> FromJson(const Json& json);
+  static Result<InputRoomMessage> FromJson(const JsonValue& json);
 };
 
 struct ExitedMessage {
@@ -168,7 +168,7 @@ struct ExitedMessage {
   bool timed_out = false;
   std::string failure;  // it did not run, or nobody knows how it ended
   Json ToJson() const;
-  static Result<ExitedMessage> FromJson(const Json& json);
+  static Result<ExitedMessage> FromJson(const JsonValue& json);
 };
 
 struct ExportedMessage {
@@ -179,7 +179,7 @@ struct ExportedMessage {
   std::string digest;   // empty when it failed
   std::string failure;  // of the transfer; a denial is Decided
   Json ToJson() const;
-  static Result<ExportedMessage> FromJson(const Json& json);
+  static Result<ExportedMessage> FromJson(const JsonValue& json);
 };
 
 struct ExportEndMessage {
@@ -187,7 +187,7 @@ struct ExportEndMessage {
   std::uint64_t files = 0;
   std::string failure;  // the listing failed or is not whole
   Json ToJson() const;
-  static Result<ExportEndMessage> FromJson(const Json& json);
+  static Result<ExportEndMessage> FromJson(const JsonValue& json);
 };
 
 enum class EndingWhy { Deadline, Idle, MachineLost, Terminated };
@@ -197,7 +197,7 @@ struct EndingMessage {
   EndingWhy why = EndingWhy::Deadline;
   std::string detail;
   Json ToJson() const;
-  static Result<EndingMessage> FromJson(const Json& json);
+  static Result<EndingMessage> FromJson(const JsonValue& json);
 };
 
 struct ClosedMessage {
@@ -205,7 +205,7 @@ struct ClosedMessage {
   std::string cleanness;
   std::string failure;  // the books could not be closed; a sweep will
   Json ToJson() const;
-  static Result<ClosedMessage> FromJson(const Json& json);
+  static Result<ClosedMessage> FromJson(const JsonValue& json);
 };
 
 struct FailedMessage {
@@ -213,7 +213,7 @@ struct FailedMessage {
   std::string code;
   std::string message;
   Json ToJson() const;
-  static Result<FailedMessage> FromJson(const Json& json);
+  static Result<FailedMessage> FromJson(const JsonValue& json);
 };
 
 template <typename M>
@@ -227,7 +227,7 @@ Result<M> DecodeMessage(const Packet& packet) {
   if (packet.kind != M::kind) {
     return Failure(FailureCode::Malformed, "a packet of another kind than was expected");
   }
-  CURFEW_TRY(const Json json, evidence::ParseStrict(AsText(packet.payload)));
+  CURFEW_TRY(const JsonValue json, evidence::ParseCanonical(AsText(packet.payload)));
   return M::FromJson(json);
 }
 

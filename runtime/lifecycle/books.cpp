@@ -49,6 +49,9 @@ Result<evidence::ResidueQuery> ResidueQueryOf(store::Store& store,
   evidence::ResidueQuery query;
   query.sandbox_id = sandbox.incarnation.id;
   query.boot_id = sandbox.boot_id;
+  if (sandbox.deadline_ms && sandbox.deadline_boot_ms) {
+    query.created_boot_ms = *sandbox.deadline_boot_ms - (*sandbox.deadline_ms - sandbox.created_ms);
+  }
   query.machine_uid = sandbox.machine_uid;
   if (sandbox.machine) query.processes.push_back(*sandbox.machine);
   query.state_directory = state.Sandbox(sandbox.incarnation.id);

@@ -45,19 +45,21 @@ class Reading {
   explicit Reading(evidence::Receipt& receipt) : receipt_(receipt) {}
 
   Outcome Read(const evidence::Record& record) {
+    CURFEW_TRY(const std::string text, evidence::Canonical(record.facts));
+    CURFEW_TRY(const JsonValue facts, evidence::ParseCanonical(text));
     switch (record.kind) {
       case RecordKind::Decision:
-        return Decision(record.facts);
+        return Decision(facts);
       case RecordKind::Step:
-        return Step(record);
+        return Step(record, facts);
       case RecordKind::Command:
-        return Command(record.facts);
+        return Command(facts);
       case RecordKind::Process:
-        return Process(record.facts);
+        return Process(facts);
       case RecordKind::Export:
-        return Export(record.facts);
+        return Export(facts);
       case RecordKind::Closing:
-        return Closing(record);
+        return Closing(record, facts);
       case RecordKind::Opened:
       case RecordKind::Note:
       case RecordKind::Cut:
@@ -82,26 +84,26 @@ class Reading {
   }
 
  private:
-  Outcome Decision(const Json& facts) {
-    const auto allowed = facts.find("allowed");
-    if (allowed == facts.end() || !allowed->is_boolean()) {
+  Outcome Decision(const JsonValue& facts) {
+    const JsonValue* allowed = facts.Find("allowed");
+    if (allowed == nullptr || !allowed->is(JsonValue::Kind::Bool)) {
       return Failure(FailureCode::Malformed, "a decision on record has no answer");
     }
-    ++(allowed->get<bool>() ? receipt_.decisions.allowed : receipt_.decisions.denied);
+    ++(allowed->boolean ? receipt_.decisions.allowed : receipt_.decisions.denied);
     return Ok();
   }
 
-  Outcome Step(const evidence::Record& record) {
-    ObjectReader reader(record.facts, "a step on record");
+  Outcome Step(const evidence::Record& record, const JsonValue& facts) {
+    ObjectReader reader(facts, "a step on record");
     reader.Text("step");
     const std::string phase = reader.Text("phase");
     if (phase == "done") {
-      for (const Json& item : reader.Array("resources")) {
+      for (const JsonValue& item : reader.Array("resources").items) {
         CURFEW_TRY(execute::Resource resource, ResourceOf(item));
         held_.push_back(std::move(resource));
       }
     } else if (phase == "undone") {
-      for (const Json& item : reader.Array("ended")) CURFEW_TRY_VOID(Ended(item));
+      for (const JsonValue& item : reader.Array("ended").items) CURFEW_TRY_VOID(Ended(item));
     } else if (phase == "ready") {
       receipt_.isolation = reader.Text("isolation") == NameOf(evidence::Isolation::Kvm)
                                ? evidence::Isolation::Kvm
@@ -113,7 +115,7 @@ class Reading {
     return reader.Finish();
   }
 
-  static Result<execute::Resource> ResourceOf(const Json& item) {
+  static Result<execute::Resource> ResourceOf(const JsonValue& item) {
     ObjectReader reader(item, "a resource on record");
     execute::Resource resource{.resource_class = reader.Text("class"),
                                .identity = reader.Text("identity")};
@@ -121,7 +123,7 @@ class Reading {
     return resource;
   }
 
-  Outcome Ended(const Json& item) {
+  Outcome Ended(const JsonValue& item) {
     ObjectReader reader(item, "an ended resource on record");
     evidence::ResourceOutcome outcome{.resource_class = reader.Text("class"),
                                       .identity = reader.Text("identity"),
@@ -135,43 +137,45 @@ class Reading {
     return Ok();
   }
 
-  Outcome Command(const Json& facts) {
+  Outcome Command(const JsonValue& facts) {
     ObjectReader reader(facts, "a command on record");
-    const std::uint64_t number = reader.Unsigned("number");
+    const std::uint64_t number = reader.Count("number");
     const std::string phase = reader.Text("phase");
     evidence::CommandResult result;
-    result.argv = reader.RawTexts("argv");
+    result.argv = reader.Texts("argv");
     if (phase == "started") {
-      reader.RawText("program");
+      reader.Text("program");
       CURFEW_TRY_VOID(reader.Finish());
       result.allowed = true;
       running_.emplace(number, std::move(result));
       return Ok();
     }
     result.allowed = reader.Flag("allowed");
-    result.reason = reader.RawText("reason");
+    result.reason = reader.Text("reason");
     result.timed_out = reader.Flag("timed_out");
-    if (reader.Has("exit_status")) {
-      result.exit_status = static_cast<int>(reader.Integer("exit_status"));
+    if (const auto status = reader.OptionalInteger("exit_status")) {
+      result.exit_status = static_cast<int>(*status);
     }
-    if (reader.Has("signal")) result.signal = static_cast<int>(reader.Integer("signal"));
+    if (const auto signal = reader.OptionalInteger("signal")) {
+      result.signal = static_cast<int>(*signal);
+    }
     CURFEW_TRY_VOID(reader.Finish());
     running_.erase(number);
     receipt_.commands.push_back(std::move(result));
     return Ok();
   }
 
-  Outcome Process(const Json& facts) {
+  Outcome Process(const JsonValue& facts) {
     ObjectReader reader(facts, "a process on record");
     receipt_.processes.push_back(
-        {.pid = reader.Integer("pid"), .argv = reader.RawTexts("argv"), .how = reader.Text("how")});
+        {.pid = reader.Integer("pid"), .argv = reader.Texts("argv"), .how = reader.Text("how")});
     return reader.Finish();
   }
 
-  Outcome Export(const Json& facts) {
+  Outcome Export(const JsonValue& facts) {
     ObjectReader reader(facts, "an export on record");
     evidence::ExportedFile file{
-        .name = reader.RawText("name"), .bytes = reader.Unsigned("bytes"), .digest = {}};
+        .name = reader.Text("name"), .bytes = reader.Count("bytes"), .digest = {}};
     const std::optional<Digest> digest = ParseDigest(reader.Text("digest"));
     if (!digest) reader.Refuse("`digest` is none");
     file.digest = digest.value_or(Digest{});
@@ -180,8 +184,8 @@ class Reading {
     return Ok();
   }
 
-  Outcome Closing(const evidence::Record& record) {
-    ObjectReader reader(record.facts, "the closing on record");
+  Outcome Closing(const evidence::Record& record, const JsonValue& facts) {
+    ObjectReader reader(facts, "the closing on record");
     std::string reason = reader.Text("reason");
     CURFEW_TRY_VOID(reader.Finish());
     if (receipt_.closing_ms == 0) {  // the first stays: what ended it first is why it ended
@@ -219,10 +223,12 @@ Json ResourcesJson(const std::vector<execute::Resource>& resources) {
 }
 
 Result<std::vector<execute::Resource>> ParseResources(std::string_view text) {
-  CURFEW_TRY(const Json list, evidence::ParseStrict(text));
+  CURFEW_TRY(const JsonValue list, ParseJson(text));
   std::vector<execute::Resource> resources;
-  if (!list.is_array()) return Failure(FailureCode::Malformed, "the journal's resource is no list");
-  for (const Json& item : list) {
+  if (!list.is(JsonValue::Kind::Array)) {
+    return Failure(FailureCode::Malformed, "the journal's resource is no list");
+  }
+  for (const JsonValue& item : list.items) {
     ObjectReader reader(item, "a resource in the journal");
     resources.push_back(
         {.resource_class = reader.Text("class"), .identity = reader.Text("identity")});
