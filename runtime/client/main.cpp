@@ -1,11 +1,15 @@
 // curfew: every verb, of the compiler and of the runtime, in one program.
 #include "compiler/tool/command_line.h"
+#include "compiler/tool/compile_set.h"
 #include "compiler/tool/verbs.h"
+#include "runtime/client/verbs.h"
+#include "runtime/host/linux/linux_host.h"
 
 #include <exception>
 #include <fcntl.h>
 #include <iterator>
 #include <signal.h>
+#include <unistd.h>
 
 namespace {
 
@@ -20,11 +24,28 @@ bool OccupyStandardDescriptors() {
   return fd > 2;
 }
 
+// The keeper stands beside this program, wherever that is.
+std::string KeeperProgram() {
+  char path[4096];
+  const ssize_t size = readlink("/proc/self/exe", path, sizeof path);
+  const std::string self(path, size > 0 ? static_cast<std::size_t>(size) : 0);
+  return self.substr(0, self.rfind('/') + 1) + "curfew-keeper";
+}
+
 int Run(int argc, char** argv, curfew::Console& console) {
+  const curfew::host::LinuxHost host;
+  const curfew::client::Means means{.files = *host.files,
+                                    .processes = *host.processes,
+                                    .clock = *host.clock,
+                                    .entropy = *host.entropy,
+                                    .compile = curfew::tool::CompileModule,
+                                    .keeper_program = KeeperProgram()};
+  curfew::Verbs verbs = curfew::tool::CompilerVerbs();
+  for (auto& verb : curfew::client::ClientVerbs(means)) verbs.push_back(std::move(verb));
   curfew::tool::Program program{"curfew",
                                 "Curfew: policies for agent computers: what a sandbox may do, for "
                                 "how long, and that it ends.",
-                                curfew::tool::VersionLine(), curfew::tool::CompilerVerbs()};
+                                curfew::tool::VersionLine(), std::move(verbs)};
   const std::vector<std::string> arguments(argv + (argc > 0 ? 1 : 0), argv + argc);
   return curfew::tool::RunCommandLine(program, arguments, console);
 }
