@@ -16,7 +16,10 @@ void Control::Queue(Bytes bytes, std::function<void()> on_sent) {
     if (on_sent) on_sent();
     return;
   }
+  const bool at_once = queue_.empty() && !on_sent;
   queue_.push_back({.bytes = std::move(bytes), .on_sent = std::move(on_sent)});
+  // The loop may not turn for a while: what nobody waits for is said now.
+  if (at_once) Flush();
 }
 
 std::vector<host::EventSource::Watch> Control::Watches() const {

@@ -8,7 +8,7 @@ LIMIT = 20_000
 with open("/run/curfew/identity.json") as file:
     identity = json.load(file)
 # The token is for calling the bridge outside; it is printed nowhere.
-print(f"I am sandbox {identity['sandbox']['id']}, on task {identity['task']['id']} for {identity['task']['owner']}.")
+print(f"I am sandbox {identity['sandbox']}, on task {identity['task']} for {identity['owner']}.")
 
 sieve = bytearray([1]) * (LIMIT + 1)
 sieve[0:2] = b"\0\0"
