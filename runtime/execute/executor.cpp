@@ -31,6 +31,7 @@ Outcome Executor::Walk(const plan::Plan& plan) {
     const std::string name(plan::NameOf(step));
     if (progress_.on_begin) progress_.on_begin(step);
     const auto index = static_cast<std::uint32_t>(begun_.size());
+    CURFEW_TRY_VOID(journal_.Begin(index, step));
     begun_.push_back(step);
     checkpoint_(name + ".begun");
     Result<std::vector<Resource>> acquired = driver_.Act(step);

@@ -43,8 +43,10 @@ class Driver {
 class Journal {
  public:
   virtual ~Journal() = default;
-  // Every step of the plan may from now on have been begun. Survives a power cut.
+  // The plan is about to be walked. Survives a power cut.
   virtual Outcome Intend(const plan::Plan& plan) = 0;
+  // The step may from now on hold something. Survives the death of this process.
+  virtual Outcome Begin(std::uint32_t index, const plan::Step& step) = 0;
   virtual Outcome Done(std::uint32_t index, const plan::Step& step,
                        const std::vector<Resource>& resources) = 0;
   virtual Outcome Undone(std::uint32_t index, const plan::Step& step,

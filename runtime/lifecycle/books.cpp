@@ -84,43 +84,48 @@ Outcome Books::Intend(const plan::Plan& plan) {
   return office_.store.Durably([&]() -> Outcome {
     CURFEW_TRY_VOID(office_.store.SetDeadline(incarnation(), plan.deadline_wall_ms,
                                               plan.lifetime.deadline_ms, office_.clock.BootId()));
-    CURFEW_TRY_VOID(office_.store.SetState(incarnation(), SandboxState::Creating));
-    for (std::uint32_t index = 0; index < plan.steps.size(); ++index) {
-      const store::JournalEntry entry{.sequence = 0,
-                                      .step = index,
-                                      .kind = std::string(plan::NameOf(plan.steps[index])),
-                                      .phase = StepPhase::Intent,
-                                      .resource = "[]",
-                                      .at_ms = office_.clock.WallNowMs()};
-      CURFEW_TRY_VOID(office_.store.Record(incarnation(), entry));
-    }
-    return Ok();
+    return office_.store.SetState(incarnation(), SandboxState::Creating);
   });
+}
+
+Outcome Books::Begin(std::uint32_t index, const plan::Step& step) {
+  return Enter(index, step, StepPhase::Intent, "[]");
+}
+
+// One line of the journal.
+Outcome Books::Enter(std::uint32_t index, const plan::Step& step, StepPhase phase,
+                     std::string resource) {
+  return office_.store.Record(incarnation(), {.sequence = 0,
+                                              .step = index,
+                                              .kind = std::string(plan::NameOf(step)),
+                                              .phase = phase,
+                                              .resource = std::move(resource),
+                                              .at_ms = office_.clock.WallNowMs()});
 }
 
 Outcome Books::Done(std::uint32_t index, const plan::Step& step,
                     const std::vector<execute::Resource>& resources) {
-  const std::string name(plan::NameOf(step));
-  CURFEW_TRY_VOID(office_.store.Record(incarnation(), {.sequence = 0,
-                                                       .step = index,
-                                                       .kind = name,
-                                                       .phase = StepPhase::Done,
-                                                       .resource = ResourcesJson(resources).dump(),
-                                                       .at_ms = office_.clock.WallNowMs()}));
-  return Append(RecordKind::Step, StepDone(name, resources));
+  CURFEW_TRY_VOID(Enter(index, step, StepPhase::Done, ResourcesJson(resources).dump()));
+  return Append(RecordKind::Step, StepDone(plan::NameOf(step), resources));
 }
 
 Outcome Books::Undone(std::uint32_t index, const plan::Step& step,
                       const std::vector<execute::Ended>& ended) {
-  const std::string name(plan::NameOf(step));
-  const Outcome chained = Append(RecordKind::Step, StepUndone(name, ended));
-  CURFEW_TRY_VOID(office_.store.Record(incarnation(), {.sequence = 0,
-                                                       .step = index,
-                                                       .kind = name,
-                                                       .phase = StepPhase::Undone,
-                                                       .resource = "[]",
-                                                       .at_ms = office_.clock.WallNowMs()}));
-  return chained;
+  Outcome recorded = Append(RecordKind::Step, StepUndone(plan::NameOf(step), ended));
+  if (recorded) return Enter(index, step, StepPhase::Undone, "[]");
+  // The step stays open in the journal until its end is on record: here, or by a sweep.
+  unrecorded_.push_back({.index = index, .step = step, .ended = ended});
+  return recorded;
+}
+
+Outcome Books::RecordTheRest() {
+  while (!unrecorded_.empty()) {
+    const UndoneStep& late = unrecorded_.front();
+    CURFEW_TRY_VOID(Append(RecordKind::Step, StepUndone(plan::NameOf(late.step), late.ended)));
+    CURFEW_TRY_VOID(Enter(late.index, late.step, StepPhase::Undone, "[]"));
+    unrecorded_.erase(unrecorded_.begin());
+  }
+  return Ok();
 }
 
 void Books::BeginClosing(std::string_view reason) {
@@ -138,6 +143,7 @@ Result<evidence::Receipt> Books::Close(std::string keeper_note,
                                        const std::vector<host::ProcessIdentity>& excused) {
   const std::string& id = incarnation().id;
   CURFEW_TRY_VOID(office_.state.RemoveTemporary(office_.files, id));
+  CURFEW_TRY_VOID(RecordTheRest());
   CURFEW_TRY(const store::Sandbox sandbox, office_.store.Find(incarnation()));
   CURFEW_TRY(evidence::ResidueQuery query, ResidueQueryOf(office_.store, office_.state, sandbox));
   query.excused = excused;

@@ -44,6 +44,7 @@ class Books final : public execute::Journal {
 
   // execute::Journal. Intend also makes the sandbox `creating`, with its deadline.
   Outcome Intend(const plan::Plan& plan) override;
+  Outcome Begin(std::uint32_t index, const plan::Step& step) override;
   Outcome Done(std::uint32_t index, const plan::Step& step,
                const std::vector<execute::Resource>& resources) override;
   Outcome Undone(std::uint32_t index, const plan::Step& step,
@@ -64,9 +65,19 @@ class Books final : public execute::Journal {
  private:
   Books(Office office, evidence::ChainWriter chain)
       : office_(std::move(office)), chain_(std::move(chain)) {}
+  Outcome RecordTheRest();
+  Outcome Enter(std::uint32_t index, const plan::Step& step, store::StepPhase phase,
+                std::string resource);
+
+  struct UndoneStep {
+    std::uint32_t index;
+    plan::Step step;
+    std::vector<execute::Ended> ended;
+  };
 
   Office office_;
   evidence::ChainWriter chain_;
+  std::vector<UndoneStep> unrecorded_;  // a full disk may have room again by the end
 };
 
 // What a search for the residue of this sandbox must know, from its row and its journal. Resources

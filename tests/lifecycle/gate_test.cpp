@@ -148,11 +148,11 @@ TEST_CASE_METHOD(Fixture, "what makes no request is denied and on record") {
 TEST_CASE_METHOD(Fixture, "every action of the schema has its door") {
   engine->script = Allow;
   std::size_t doors = 0;
-#define CURFEW_ACTION(name, word, asked, granted)                       \
-  {                                                                     \
-    const module::Request request(Action::name);                        \
-    CHECK(gate->Decide<Action::name>(request).permit);                  \
-    ++doors;                                                            \
+#define CURFEW_ACTION(name, word, asked, granted)      \
+  {                                                    \
+    const module::Request request(Action::name);       \
+    CHECK(gate->Decide<Action::name>(request).permit); \
+    ++doors;                                           \
   }
 #include "compiler/schema/actions.def"
 #undef CURFEW_ACTION
@@ -163,8 +163,8 @@ TEST_CASE_METHOD(Fixture, "every action of the schema has its door") {
 TEST_CASE("every verb that a keeper hears is judged, but for those named here") {
   std::set<int> judged;
   std::set<int> unjudged;
-#define CURFEW_VERB(name, number, action)                                \
-  judged.insert(number);                                                 \
+#define CURFEW_VERB(name, number, action) \
+  judged.insert(number);                  \
   CHECK_FALSE(schema::WordOf(Action::action).empty());
 #define CURFEW_UNJUDGED(name, number, reason) unjudged.insert(number);
 #include "runtime/keeper/verbs.def"

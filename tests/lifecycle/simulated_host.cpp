@@ -55,10 +55,8 @@ evidence::ResidueReport SimulatedHost::Search(const evidence::ResidueQuery& quer
 
 Result<host::ProcessStat> SimulatedHost::StatOf(pid_t pid) {
   if (!alive.contains(pid)) return Failure(FailureCode::NotFound, "no such process");
-  return host::ProcessStat{.identity = {.pid = pid, .start_ticks = 1},
-                           .parent = 1,
-                           .state = 'S',
-                           .name = "simulated"};
+  return host::ProcessStat{
+      .identity = {.pid = pid, .start_ticks = 1}, .parent = 1, .state = 'S', .name = "simulated"};
 }
 
 Result<OwnedFd> SimulatedHost::Open(const host::ProcessIdentity&) {

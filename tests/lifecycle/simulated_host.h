@@ -18,11 +18,11 @@ namespace curfew::lifecycle {
 
 class SimulatedHost final : public host::Processes {
  public:
-  std::set<pid_t> alive;                  // keepers and machines
-  std::map<pid_t, pid_t> dies_with;       // a machine dies with its keeper
-  std::set<std::string> cgroups;          // paths
-  std::map<std::string, pid_t> members;   // of a control group
-  bool search_is_blind = false;           // the search cannot see everything
+  std::set<pid_t> alive;                 // keepers and machines
+  std::map<pid_t, pid_t> dies_with;      // a machine dies with its keeper
+  std::set<std::string> cgroups;         // paths
+  std::map<std::string, pid_t> members;  // of a control group
+  bool search_is_blind = false;          // the search cannot see everything
 
   void Die(pid_t pid);
   Outcome RemoveCgroups(const std::string& sandbox_id);

@@ -2,8 +2,6 @@
 // can: each step fails, the keeper dies at each moment, the sweep dies too, the disk fills up or
 // breaks at each write, somebody interrupts before each step. Whatever happens, nothing is left,
 // and the receipt holds and says so.
-#include "tests/lifecycle/simulated_host.h"
-
 #include "compiler/interpret/interpreter.h"
 #include "compiler/tool/compile_set.h"
 #include "runtime/evidence/verify.h"
@@ -13,7 +11,9 @@
 #include "tests/fakes/fake_host.h"
 #include "tests/fakes/faulty_files.h"
 #include "tests/fakes/places.h"
+#include "tests/lifecycle/simulated_host.h"
 
+#include <cstdlib>
 #include <fstream>
 #include <random>
 
@@ -108,6 +108,8 @@ class Shared {
   std::unique_ptr<interpret::Interpreter> engine_;
 };
 
+constexpr std::uint64_t LivesPerState = 6;
+
 // What goes wrong in one life.
 struct Trouble {
   std::optional<std::size_t> step_fails;
@@ -122,16 +124,11 @@ struct Trouble {
 
 class Simulation {
  public:
-  explicit Simulation(Shared& shared)
-      : shared_(shared),
-        files_(*host_.files),
-        state_{.root = directory_.path() + "/state"},
-        store_(Opened()),
-        key_(*evidence::SigningKey::LoadOrCreate(*host_.files, *host_.entropy, state_.ReceiptKey(),
-                                                 state_.ReceiptPublicKey())) {}
+  explicit Simulation(Shared& shared) : shared_(shared), files_(*host_.files) {}
 
   // Lives one life, and checks what must be true after it.
   void Live(const Trouble& trouble) {
+    if (lives_++ % LivesPerState == 0) Move();
     sandbox_ = *host::DrawIncarnation(*host_.entropy);
     keeper_ += 10;
     checkpoints_ = 0;
@@ -156,22 +153,26 @@ class Simulation {
   [[nodiscard]] std::uint64_t changes() const { return changes_; }
 
  private:
-  store::Store Opened() {
+  // Another state directory: a receipt is verified against all heads of its host, so that many
+  // lives in one would take the square of their number.
+  void Move() {
+    state_.root = directory_.path() + fmt::format("/state-{}", lives_);
     REQUIRE(state_.Prepare(*host_.files));
-    Result<store::Store> opened = store::Store::Open(state_.Database());
-    REQUIRE(opened);
-    return *std::move(opened);
+    store_ = std::make_unique<store::Store>(*store::Store::Open(state_.Database()));
+    key_ = std::make_unique<evidence::SigningKey>(*evidence::SigningKey::LoadOrCreate(
+        *host_.files, *host_.entropy, state_.ReceiptKey(), state_.ReceiptPublicKey()));
   }
 
   Office OfficeFor(bool sweeping) {
-    return {.files = files_,
-            .processes = machine_,
-            .clock = clock_,
-            .state = state_,
-            .store = store_,
-            .key = key_,
-            .search = [this](const evidence::ResidueQuery& query) { return machine_.Search(query); },
-            .checkpoint = [this, sweeping](std::string_view) { Pass(sweeping); }};
+    return {
+        .files = files_,
+        .processes = machine_,
+        .clock = clock_,
+        .state = state_,
+        .store = *store_,
+        .key = *key_,
+        .search = [this](const evidence::ResidueQuery& query) { return machine_.Search(query); },
+        .checkpoint = [this, sweeping](std::string_view) { Pass(sweeping); }};
   }
 
   void Pass(bool sweeping) {
@@ -181,7 +182,7 @@ class Simulation {
   }
 
   std::optional<store::Sandbox> Find() {
-    Result<store::Sandbox> found = store_.Find(sandbox_);
+    Result<store::Sandbox> found = store_->Find(sandbox_);
     return found ? std::optional(*std::move(found)) : std::nullopt;
   }
 
@@ -197,7 +198,7 @@ class Simulation {
     row.keeper = host::ProcessIdentity{.pid = keeper_, .start_ticks = 1};
     row.policy_digest = ToString(shared_.policy().manifest().policy);
     row.image_digest = ToString(shared_.policy().plan(0).images.front().digest);
-    REQUIRE(store_.Create(row));
+    REQUIRE(store_->Create(row));
     Pass(false);
     Result<Books> books = Books::Open(OfficeFor(false), sandbox_);
     if (!books) return;  // the disk said no: nothing was begun
@@ -208,8 +209,8 @@ class Simulation {
                                            .monotonic_ms = clock_.MonotonicNowMs(),
                                            .capabilities = {"emulation"}});
     REQUIRE(plan);
-    REQUIRE(store_.SetState(sandbox_, store::SandboxState::Admitted));
-    SimulatedDriver driver(machine_, store_, sandbox_, keeper_, clock_.WallNowMs());
+    REQUIRE(store_->SetState(sandbox_, store::SandboxState::Admitted));
+    SimulatedDriver driver(machine_, *store_, sandbox_, keeper_, clock_.WallNowMs());
     driver.fails_at = trouble.step_fails;
     driver.fails_with_something = trouble.with_something;
     std::size_t step = 0;
@@ -220,7 +221,7 @@ class Simulation {
            return Failure(FailureCode::Interrupted, "interrupted");
          }});
     const Outcome created = executor.Create(std::move(permit), *plan);
-    const bool ran = created && store_.SetState(sandbox_, store::SandboxState::Running);
+    const bool ran = created && store_->SetState(sandbox_, store::SandboxState::Running);
     if (ran) Pass(false);
     books->BeginClosing(ran ? "done" : "failed");
     executor.End();
@@ -244,9 +245,8 @@ class Simulation {
       try {
         Result<SweepReport> report =
             Sweep({.office = OfficeFor(true),
-                   .remove_cgroups = [this](const std::string& id) {
-                     return machine_.RemoveCgroups(id);
-                   }},
+                   .remove_cgroups =
+                       [this](const std::string& id) { return machine_.RemoveCgroups(id); }},
                   false);
         REQUIRE(report);
         for (const Failure& failure : report->failures) FAIL_CHECK(failure.message);
@@ -263,8 +263,8 @@ class Simulation {
     const std::optional<store::Sandbox> row = Find();
     REQUIRE(row.has_value());
     CHECK(row->state == store::SandboxState::Closed);
-    CHECK(store_.UnrevokedTokens(sandbox_)->empty());
-    CHECK(store_.OpenSteps(sandbox_)->empty());
+    CHECK(store_->UnrevokedTokens(sandbox_)->empty());
+    CHECK(store_->OpenSteps(sandbox_)->empty());
     const evidence::Verification verified =
         evidence::Verify(*host_.files, {.receipt_path = state_.Receipt(sandbox_.id),
                                         .chain_path = state_.Records(sandbox_.id),
@@ -293,8 +293,9 @@ class Simulation {
   FaultyFiles files_;
   fakes::TemporaryDirectory directory_;
   host::StateDirectory state_;
-  store::Store store_;
-  evidence::SigningKey key_;
+  std::unique_ptr<store::Store> store_;
+  std::unique_ptr<evidence::SigningKey> key_;
+  std::uint64_t lives_ = 0;
   SimulatedHost machine_;
   Incarnation sandbox_;
   pid_t keeper_ = 100;
@@ -385,7 +386,8 @@ TEST_CASE("lives with several troubles at once") {
   std::mt19937 random(seed);
   INFO("seed " << seed);
   const auto below = [&](std::uint64_t n) { return random() % n; };
-  for (int life = 0; life < 1500; ++life) {
+  const char* lives = std::getenv("CURFEW_TEST_LIVES");
+  for (int life = 0; life < (lives != nullptr ? std::atoi(lives) : 400); ++life) {
     Trouble trouble;
     if (below(3) == 0) trouble.step_fails = below(Steps);
     trouble.with_something = below(2) == 0;
