@@ -13,6 +13,7 @@ inline constexpr std::size_t FileBytesMax = 16 * 1024 * 1024;
 inline constexpr std::size_t SetBytesMax = 64 * 1024 * 1024;
 inline constexpr std::size_t SetFilesMax = 4096;
 inline constexpr std::size_t NestingMax = 64;
+inline constexpr std::size_t StatementTokensMax = 64 * 1024;
 inline constexpr std::size_t DiagnosticsMax = 100;
 
 // Values (language.md section 4).

@@ -159,7 +159,9 @@ class TokenWindow final : public antlr4::TokenStream {
     while (made_.size() <= index - first_) made_.push_back(Make(first_ + made_.size()));
     return made_[index - first_].get();
   }
-  void consume() override { ++at_; }
+  void consume() override {
+    if (++at_ - first_ > limits::StatementTokensMax) throw antlr4::ParseCancellationException();
+  }
   ssize_t mark() override { return 0; }
   void release(ssize_t) override {}
   size_t index() override { return at_; }

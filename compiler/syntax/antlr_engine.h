@@ -96,7 +96,8 @@ class PieceParser {
   PieceParser(const PieceParser&) = delete;
   PieceParser& operator=(const PieceParser&) = delete;
 
-  // Nothing when the piece has a mistake, which Explain finds.
+  // Nothing when the piece has a mistake, which Explain finds, or more tokens than
+  // limits::StatementTokensMax: ANTLR's tree of a piece takes about a kilobyte for each.
   std::optional<ParsedPiece> Parse(Piece piece, std::size_t position);
 
   // Follows the piece that begins at `position`, at most up to `limit`.

@@ -20,7 +20,7 @@ bool IsComment(const Token& token) {
 class Formatter {
  public:
   Formatter(const TokenList& list, const Ast& ast) : list_(list), places_(ast.places) {
-    MatchBrackets();
+    ReadTokens();
     DecideExpansion();
   }
 
@@ -63,7 +63,15 @@ class Formatter {
 
   // ---- Before the layout
 
-  void MatchBrackets() {
+  void ReadTokens() {
+    behind_comments_.assign(list_.tokens.size(), list_.tokens.size());
+    for (std::size_t i = list_.tokens.size(); i-- > 0;) {
+      if (!IsComment(list_.tokens[i])) {
+        behind_comments_[i] = i;
+      } else if (i + 1 < list_.tokens.size()) {
+        behind_comments_[i] = behind_comments_[i + 1];
+      }
+    }
     closing_.assign(list_.tokens.size(), Unmatched);
     begins_.assign(list_.tokens.size(), nullptr);
     std::vector<std::size_t> open;
@@ -151,8 +159,7 @@ class Formatter {
       fresh_line_ = true;
       return;
     }
-    std::size_t next = i;
-    while (next < list_.tokens.size() && IsComment(list_.tokens[next])) ++next;
+    const std::size_t next = behind_comments_[i];
     const bool between =
         next >= list_.tokens.size() || begins_[next] != nullptr ||
         (!frames_.empty() && frames_.back().is_block && frames_.back().closing == next);
@@ -310,6 +317,7 @@ class Formatter {
 
   const TokenList& list_;
   const std::vector<StatementPlace>& places_;
+  std::vector<std::size_t> behind_comments_;   // the first token from here that is none
   std::vector<std::size_t> closing_;           // of an opening bracket, its partner
   std::vector<const StatementPlace*> begins_;  // the statement that a token begins
   std::vector<bool> expanded_;                 // of an opening bracket

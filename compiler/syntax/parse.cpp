@@ -45,7 +45,10 @@ class Parser {
  private:
   // ---- Looking at tokens
 
-  [[nodiscard]] bool AtEnd() const { return at_ >= tokens_.size(); }
+  // After too many errors nobody reads on.
+  [[nodiscard]] bool AtEnd() const {
+    return at_ >= tokens_.size() || sink_.error_count() > limits::DiagnosticsMax;
+  }
   [[nodiscard]] std::string_view Text(std::size_t position) const { return tokens_.text(position); }
   [[nodiscard]] bool Is(std::string_view text) const { return Text(at_) == text; }
   [[nodiscard]] bool StartsLine(std::size_t position) const {
@@ -154,6 +157,11 @@ class Parser {
   // What was wrong with a piece that began at `begin`.
   void ReportPieceError(std::size_t begin, const Expectation& expectation) {
     const std::size_t mistake = expectation.position;
+    if (mistake - begin >= limits::StatementTokensMax) {
+      sink_.Report(tokens_.span(begin), diag::StatementTooLong,
+                   static_cast<std::int64_t>(limits::StatementTokensMax));
+      return;
+    }
     const std::string_view found = Text(mistake);
     const bool is_word = mistake < tokens_.size() && tokens_[mistake].kind == TokenKind::Word;
     if (is_word && !StartsLine(mistake) && WantsNewName(expectation)) {
@@ -303,7 +311,7 @@ class Parser {
   void ReadPiece(Piece piece, Block block, Read&& read) {
     const std::size_t begin = at_;
     if (TryPiece(piece, block, read)) return;
-    const Expectation expectation = pieces_.Explain(piece, begin, tokens_.size());
+    const Expectation expectation = ExplainPiece(piece, begin);
     const std::size_t mistake = expectation.position;
     if (ReportSwallowedLine(block, piece, begin, mistake)) return;
     ReportUnlessKnown(begin, mistake + 1, [&] { ReportPieceError(begin, expectation); });
@@ -315,10 +323,14 @@ class Parser {
   bool ReadHead(Piece piece, Block outer, Read&& read) {
     const std::size_t begin = at_;
     if (TryPiece(piece, outer, read)) return true;
-    const Expectation expectation = pieces_.Explain(piece, begin, tokens_.size());
+    const Expectation expectation = ExplainPiece(piece, begin);
     const std::size_t mistake = expectation.position;
     ReportUnlessKnown(begin, mistake + 1, [&] { ReportPieceError(begin, expectation); });
     return ResumeInBlock(outer, begin, mistake);
+  }
+
+  [[nodiscard]] Expectation ExplainPiece(Piece piece, std::size_t begin) const {
+    return pieces_.Explain(piece, begin, begin + limits::StatementTokensMax);
   }
 
   template <typename Read>
