@@ -113,27 +113,33 @@ int RunVerb(const Program& program, Verb& verb, std::span<const std::string> arg
   return verb.Run(console);
 }
 
+int PrintCompletion(const Program& program, std::span<const std::string> arguments,
+                    Console& console) {
+  const std::string usage =
+      fmt::format("`{0} {1}` takes one of bash, zsh, fish; as in `eval \"$({0} {1} bash)\"`",
+                  program.name, kCompletion);
+  if (arguments.size() == 1 && (arguments.front() == "--help" || arguments.front() == "-h")) {
+    console.Out(usage + "\n");
+    return exit_status::Fine;
+  }
+  const auto shell = arguments.size() == 1 ? ShellOf(arguments.front()) : std::nullopt;
+  if (!shell) return Refuse(program, console, usage);
+  console.Out(CompletionScript(program, *shell));
+  return exit_status::Fine;
+}
+
 int PrintHelp(const Program& program, std::span<const std::string> arguments, Console& console) {
-  if (arguments.empty()) {
+  if (arguments.empty() || arguments.front() == "--help" || arguments.front() == "-h") {
     console.Out(TopHelp(program));
     return exit_status::Fine;
+  }
+  if (arguments.front() == kCompletion) {
+    const std::string asked[] = {"--help"};
+    return PrintCompletion(program, asked, console);
   }
   Verb* verb = FindVerb(program, arguments.front());
   if (verb == nullptr) return RefuseVerb(program, console, arguments.front());
   console.Out(TreeOf(program, *verb)->help());
-  return exit_status::Fine;
-}
-
-int PrintCompletion(const Program& program, std::span<const std::string> arguments,
-                    Console& console) {
-  const auto shell = arguments.size() == 1 ? ShellOf(arguments.front()) : std::nullopt;
-  if (!shell) {
-    return Refuse(
-        program, console,
-        fmt::format("`{} {}` takes one of bash, zsh, fish; as in `eval \"$({} {} bash)\"`",
-                    program.name, kCompletion, program.name, kCompletion));
-  }
-  console.Out(CompletionScript(program, *shell));
   return exit_status::Fine;
 }
 

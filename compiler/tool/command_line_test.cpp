@@ -82,6 +82,9 @@ TEST_CASE("help is a result, with an example; without a verb it is a complaint")
     CHECK(ran.out.find("CURFEW_OUT_LOUD") != ran.out.npos);
   }
   CHECK(Run({"--help"}).out.find("greet it's people") != std::string::npos);
+  CHECK(Run({"help", "--help"}).out == Run({"--help"}).out);
+  CHECK(Run({"help", "completion"}).out == Run({"completion", "--help"}).out);
+  CHECK(Run({"completion", "--help"}).status == 0);
   CHECK(Run({"--version"}).out == "p 1.2.3\n");
   const Ran none = Run({});
   CHECK(none.status == exit_status::CouldNotRun);
