@@ -20,8 +20,9 @@ bool OccupyStandardDescriptors() {
   do {
     fd = open("/dev/null", O_RDONLY);
   } while (fd >= 0 && fd <= 2);
-  // The last one, beyond 2, ends with the process.
-  return fd > 2;
+  if (fd < 0) return false;
+  close(fd);
+  return true;
 }
 
 // The keeper stands beside this program, wherever that is.

@@ -365,13 +365,19 @@ TEST_CASE("no colour where nobody asked for it") {
 
 TEST_CASE("every verb has a summary, a help with an example, and a place in completion") {
   const Workplace place;
-  for (const std::string verb : {"check", "fmt", "test", "eval", "version"}) {
+  const std::string list = place.Shell("curfew --help").out;
+  const std::string bash = place.Shell("curfew completion bash").out;
+  const std::vector<std::string> verbs = {"check", "fmt", "test",    "eval",    "version",
+                                          "run",   "ps",  "receipt", "residue", "doctor"};
+  for (const std::string& verb : verbs) {
     const Ran help = place.Shell("curfew " + verb + " --help");
     INFO(verb);
     CHECK(help.status == 0);
     CHECK(help.err == "");
-    CHECK_THAT(help.out, Contains("example:\n"));
-    CHECK_THAT(place.Shell("curfew --help").out, Contains("\n  " + verb + " "));
+    CHECK_THAT(help.out, Contains("example"));
+    CHECK_THAT(help.out, Contains("curfew " + verb));
+    CHECK_THAT(list, Contains("\n  " + verb + " "));
+    CHECK_THAT(bash, Contains("' " + verb + "') verbs="));
   }
   CHECK(place.Shell("curfew help nothing").status == 1);
   CHECK_THAT(place.Shell("curfew chekc p.curfew").err, Contains("did you mean `check`?"));
