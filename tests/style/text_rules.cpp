@@ -12,7 +12,7 @@ bool IsStyleTest(std::string_view path) { return path.starts_with("tests/style/"
 
 bool IsSample(std::string_view path) {
   return path.starts_with("tests/") &&
-         (path.ends_with(".curfew") || path.find("/corpus/") != std::string_view::npos);
+         (path.ends_with(".curfew") || path.find("/seeds/") != std::string_view::npos);
 }
 
 using Words = std::vector<std::pair<std::string_view, std::string_view>>;  // word, why not

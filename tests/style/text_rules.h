@@ -6,7 +6,7 @@
 namespace curfew::style {
 
 // No tab where it means nothing, no trailing space, no CR, a newline at the end. Files that test
-// such text are exempt: *.curfew below tests/.
+// such text are exempt: below tests/, *.curfew and the seeds of fuzzing.
 Findings CheckWhitespace(const Tree& tree);
 // Work that is left is an issue, not a comment.
 Findings CheckNothingIsLeftOpen(const Tree& tree);
