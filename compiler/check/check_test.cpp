@@ -202,7 +202,7 @@ TEST_CASE("no mutation of a policy crashes the checker") {
   const auto tokens = syntax::Lex(sources, file, sink).tokens;
   std::mt19937_64 random(17);
   int valid = 0;
-  for (int round = 0; round < 1500; ++round) {
+  for (int round = 0; round < 500; ++round) {
     std::vector<std::string> words;
     for (const auto& token : tokens)
       words.push_back(text.substr(token.begin, token.end - token.begin));
@@ -232,7 +232,7 @@ TEST_CASE("no mutation of a policy crashes the checker") {
       CHECK_FALSE(model::Print(checked.model).empty());
     }
   }
-  CHECK(valid > 10);
+  CHECK(valid > 5);
 }
 
 }  // namespace

@@ -1,12 +1,9 @@
 // What must hold of every policy set and every request, tried on thousands that nobody wrote.
 // CURFEW_SEED repeats a run, CURFEW_EFFORT lengthens it.
-#include "compiler/check/check.h"
-#include "compiler/interpret/interpreter.h"
 #include "compiler/ir/encode.h"
 #include "compiler/ir/print.h"
-#include "compiler/lower/lower.h"
 #include "compiler/module/layout.h"
-#include "compiler/syntax/parse.h"
+#include "tests/properties/compiled_set.h"
 #include "tests/properties/generated_policy.h"
 #include "tests/properties/generated_request.h"
 #include "tests/properties/naive_evaluator.h"
@@ -27,68 +24,15 @@ using schema::Action;
 using schema::Slot;
 using schema::Stage;
 
-struct Answer {
-  bool allow = false;
-  bool undecided = false;
-  std::string class_name;
-  std::set<std::string> denials;
-  std::set<std::string> allows;
-  friend bool operator==(const Answer&, const Answer&) = default;
-};
-
-std::string Text(const Answer& answer) {
-  return fmt::format("{}{} class {} denials [{}] allows [{}]", answer.allow ? "allow" : "deny",
-                     answer.undecided ? " (undecided)" : "", answer.class_name,
-                     fmt::join(answer.denials, " "), fmt::join(answer.allows, " "));
-}
-
-// A set that compiled: its model, and an engine over bytes of its own.
-struct Compiled {
-  model::PolicyModel model;
-  Bytes bytes;
-  std::optional<interpret::Interpreter> engine;
-
-  [[nodiscard]] Answer Decide(const Request& request) const {
-    module::VerdictRoom room;
-    engine->Decide(request, room.verdict);
-    const module::Verdict& verdict = room.verdict;
-    const module::PolicyModule& policy = engine->module();
-    Answer answer;
-    answer.allow = verdict.effect == module::Effect::Allow;
-    answer.undecided = verdict.undecided;
-    if (verdict.class_index != module::NoClass) {
-      answer.class_name = policy.class_name(verdict.class_index);
-    }
-    for (const auto rule : verdict.denials.written()) answer.denials.emplace(policy.rule(rule).id);
-    for (const auto rule : verdict.allows.written()) answer.allows.emplace(policy.rule(rule).id);
-    return answer;
-  }
-};
-
 // Null where the checker refuses the set: a generator cannot know all that an author must.
 std::unique_ptr<Compiled> Compile(const std::vector<std::string>& files) {
-  source::SourceMap sources;
-  for (std::size_t i = 0; i < files.size(); ++i) {
-    sources.Add({fmt::format("generated{}.curfew", i), files[i]});
-  }
   diagnostics::Sink sink;
-  const auto trees = syntax::ParseAll(sources, sink);
-  if (sink.has_errors()) {
+  auto made = CompileSet(files, sink);
+  for (const auto& diagnostic : sink.diagnostics()) {
+    if (diagnostic.code >= 3000) continue;
     for (const auto& file : files) UNSCOPED_INFO(file);
     FAIL("a generated set does not parse");
   }
-  auto made = std::make_unique<Compiled>();
-  made->model = check::Check(trees, sources, sink);
-  if (sink.has_errors()) return nullptr;
-  auto code = lower::Lower(made->model, sources);
-  if (!code) {
-    UNSCOPED_INFO(files.front());
-    FAIL(code.error().message);
-  }
-  made->bytes = ir::Encode(*code);
-  auto loaded = module::PolicyModule::Load(made->bytes, 1);
-  REQUIRE(loaded);
-  made->engine.emplace(*std::move(loaded));
   return made;
 }
 
@@ -368,6 +312,19 @@ TEST_CASE("a changed byte is noticed, and with a forged digest it crashes nothin
   }
   CHECK(loaded_count > 100);
   CHECK(refused_count > 100);
+}
+
+TEST_CASE("the checker knows every id that a module can name") {
+  Random random(SeedFromEnvironment() + 8);
+  for (std::size_t s = 0; s < 20 * EffortFromEnvironment(); ++s) {
+    const Sample sample = NextSample(random);
+    const std::vector<std::string> ids = model::KnownIds(sample.compiled->model);
+    const module::PolicyModule& policy = sample.compiled->engine->module();
+    for (module::RuleIndex rule = 0; rule < policy.rule_count(); ++rule) {
+      CAPTURE(policy.rule(rule).id);
+      CHECK(std::binary_search(ids.begin(), ids.end(), policy.rule(rule).id));
+    }
+  }
 }
 
 }  // namespace
