@@ -72,7 +72,8 @@ struct Image {
   OwnedFd initrd;
 };
 
-// Opens `directory` and verifies every file in it against its manifest. NotFound: no image there
+// Opens `directory` and verifies every file in it against its manifest (files that did not change
+// since they were read are not read again, see verified.h). NotFound: no image there
 // (the remedy is in the message). Malformed: the manifest. Tampered: a file is not what the
 // manifest says.
 Result<Image> Open(const std::string& directory);

@@ -1,11 +1,14 @@
 #include "runtime/image/image.h"
 
+#include <fcntl.h>
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
+#include <fmt/format.h>
 
 namespace curfew::image {
 namespace {
@@ -119,6 +122,51 @@ TEST_CASE("a file that was changed, cut, replaced or lost is found") {
     fs::create_symlink("/etc/passwd", folder.path / name);
     CHECK_FALSE(Open(folder.path));
   }
+}
+
+TEST_CASE("a file that is known is not read again, and one that was touched is") {
+  const Folder folder;
+  const std::string note = folder.path / ".verified";
+  REQUIRE(Open(folder.path));
+  CHECK_FALSE(fs::exists(note));  // everything is too new to be known
+  struct stat status{};
+  for (int tries = 0; tries < 100 && !fs::exists(note); ++tries) {
+    usleep(100'000);
+    REQUIRE(Open(folder.path));
+  }
+  REQUIRE(stat(note.c_str(), &status) == 0);
+  CHECK((status.st_mode & 0777) == 0600);
+  REQUIRE(Open(folder.path));
+
+  // Same size, times set back: the change time tells.
+  REQUIRE(stat((folder.path / "vmlinux").c_str(), &status) == 0);
+  folder.Write("vmlinux", "kerneL");
+  const timespec times[2] = {status.st_atim, status.st_mtim};
+  REQUIRE(utimensat(AT_FDCWD, (folder.path / "vmlinux").c_str(), times, 0) == 0);
+  CHECK(Open(folder.path).error().code == FailureCode::Tampered);
+  folder.Write("vmlinux", "kernel");
+  CHECK(Open(folder.path));
+
+  // A note that anybody may write is not believed, nor one of a folder that anybody may change: a
+  // lie in it then does no harm.
+  folder.Write("root.erofs", "rooT");
+  REQUIRE(stat((folder.path / "root.erofs").c_str(), &status) == 0);
+  const std::string lie =
+      fmt::format("{} {} {} {}.{:09} {}.{:09} {}\n", status.st_dev, status.st_ino, status.st_size,
+                  status.st_mtim.tv_sec, status.st_mtim.tv_nsec, status.st_ctim.tv_sec,
+                  status.st_ctim.tv_nsec, ToString(Example().content.root.digest));
+  folder.Write(".verified", lie);
+  CHECK(Open(folder.path));  // the form is right, so this is what the checks below stand against
+  fs::permissions(note, fs::perms(0622));
+  CHECK_FALSE(Open(folder.path));
+  fs::permissions(note, fs::perms(0600));
+  fs::permissions(folder.path, fs::perms(0777));
+  CHECK_FALSE(Open(folder.path));
+  fs::permissions(folder.path, fs::perms(0700));
+  folder.Write(".verified", lie.substr(0, lie.size() - 1));
+  CHECK_FALSE(Open(folder.path));
+  folder.Write(".verified", "nonsense\n" + lie);
+  CHECK_FALSE(Open(folder.path));
 }
 
 TEST_CASE("no image says how to get one") {

@@ -1,4 +1,5 @@
 #include "runtime/image/image.h"
+#include "runtime/image/verified.h"
 
 #include <cerrno>
 #include <fcntl.h>
@@ -30,9 +31,13 @@ Result<OwnedFd> OpenPlainFile(const std::string& directory, const std::string& n
   return file;
 }
 
-// Opens one file of the image and reads it all, once.
-Result<OwnedFd> OpenVerified(const std::string& directory, const FileEntry& entry) {
+// Opens one file of the image and reads it all, unless it is known to be unchanged since it was.
+Result<OwnedFd> OpenVerified(const std::string& directory, const FileEntry& entry,
+                             Verified& verified) {
   CURFEW_TRY(OwnedFd file, OpenPlainFile(directory, entry.file));
+  if (verified.Knows(file.get(), entry.digest)) return file;
+  struct stat before{};
+  if (fstat(file.get(), &before) != 0) return SystemFailure(errno, "look at " + entry.file);
   Sha256Stream hash;
   std::uint64_t bytes = 0;
   Bytes piece(1 << 20);
@@ -51,6 +56,7 @@ Result<OwnedFd> OpenVerified(const std::string& directory, const FileEntry& entr
                                directory, entry.file, ToString(found), bytes,
                                ToString(entry.digest), entry.bytes, Remedy));
   }
+  verified.Add(before, entry.digest);
   return file;
 }
 
@@ -77,9 +83,11 @@ Result<Manifest> ReadManifest(const std::string& directory) {
 Result<Image> Open(const std::string& directory) {
   CURFEW_TRY(Manifest manifest, ReadManifest(directory));
   Image image;
-  CURFEW_TRY(image.root, OpenVerified(directory, manifest.content.root));
-  CURFEW_TRY(image.kernel, OpenVerified(directory, manifest.boot.kernel));
-  CURFEW_TRY(image.initrd, OpenVerified(directory, manifest.boot.initrd));
+  Verified verified = Verified::Load(directory);
+  CURFEW_TRY(image.root, OpenVerified(directory, manifest.content.root, verified));
+  CURFEW_TRY(image.kernel, OpenVerified(directory, manifest.boot.kernel, verified));
+  CURFEW_TRY(image.initrd, OpenVerified(directory, manifest.boot.initrd, verified));
+  verified.Save(directory);
   image.digest = DigestOf(manifest.content);
   image.manifest = std::move(manifest);
   return image;
