@@ -54,35 +54,34 @@ Verified Verified::Load(const std::string& directory) {
     const std::size_t split = line.find(" sha256:");
     if (end == std::string::npos || split == std::string::npos ||
         !ParseDigest(line.substr(split + 1))) {
-      verified.digests_.clear();
+      verified.before_.clear();
       return verified;
     }
-    verified.digests_[line.substr(0, split)] = line.substr(split + 1);
+    verified.before_[line.substr(0, split)] = line.substr(split + 1);
     start = end + 1;
   }
   return verified;
 }
 
-bool Verified::Knows(int file, const Digest& digest) const {
+bool Verified::Knows(int file, const Digest& digest) {
   struct stat status{};
   if (fstat(file, &status) != 0 || !IsOurs(status)) return false;
-  const auto known = digests_.find(IdentityOf(status));
-  return known != digests_.end() && known->second == ToString(digest);
+  const auto known = before_.find(IdentityOf(status));
+  if (known == before_.end() || known->second != ToString(digest)) return false;
+  now_.insert(*known);
+  return true;
 }
 
 void Verified::Add(const struct stat& before, const Digest& digest) {
-  struct timespec now{};
-  clock_gettime(CLOCK_REALTIME, &now);
-  if (before.st_ctim.tv_sec + SettleSeconds > now.tv_sec) return;
-  digests_[IdentityOf(before)] = ToString(digest);
+  if (before.st_ctim.tv_sec + SettleSeconds > loaded_) return;
+  now_[IdentityOf(before)] = ToString(digest);
   changed_ = true;
 }
 
 void Verified::Save(const std::string& directory) const {
   if (!changed_) return;
   std::string text;
-  for (const auto& [identity, digest] : digests_) text += identity + " " + digest + "\n";
-  if (text.size() > NoteBytesMax) return;
+  for (const auto& [identity, digest] : now_) text += identity + " " + digest + "\n";
   const std::string fresh = fmt::format("{}.{}", NotePath(directory), getpid());
   const OwnedFd file(
       open(fresh.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));

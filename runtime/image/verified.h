@@ -21,16 +21,19 @@ class Verified {
   static Verified Load(const std::string& directory);
 
   // Whether the open `file` was once found to have `digest`, and was not touched since.
-  [[nodiscard]] bool Knows(int file, const Digest& digest) const;
+  [[nodiscard]] bool Knows(int file, const Digest& digest);
   // Remembers that a file has `digest`, whose status was `before` it was read. Not when it had
   // changed just before: a change right after might leave the same times.
   void Add(const struct stat& before, const Digest& digest);
-  // Writes the note if something was added. That it cannot be written is no failure.
+  // Writes the note, of what was known and added by now, if something was added. That it cannot be
+  // written is no failure.
   void Save(const std::string& directory) const;
 
  private:
-  std::map<std::string, std::string> digests_;  // by the file's identity and times
-  std::int64_t loaded_ = 0;                     // when, in seconds since 1970
+  // Digests by the file's identity and times: as the note had them, and as it will have them.
+  std::map<std::string, std::string> before_;
+  std::map<std::string, std::string> now_;
+  std::int64_t loaded_ = 0;  // when, in seconds since 1970
   bool changed_ = false;
 };
 
