@@ -105,13 +105,13 @@ void LowerCreate(Lowering& lowering, const model::Class& of, Block& block) {
   Default(block, slot::CreateIsolation, isolation == module::Isolation::Kvm ? kKvm : kAny);
   if (isolation == module::Isolation::Kvm) {
     block.denials.push_back(
-        {lowering.Deny(IdOf(of, "image.isolation"), "the class runs under KVM only"),
+        {lowering.Deny(IdOf(of, "image.isolation"), "the class runs under KVM only", of.span),
          lowering.Test(NodeOp::NotEqual, slot::CreateIsolation, kKvm)});
   }
   LowerUnsupported(lowering, of, block);
 
   const RuleIndex none = lowering.Deny(model::DefaultIdOf(of.name, Action::Create),
-                                       "the class does not allow the image");
+                                       "the class does not allow the image", of.span);
   for (const model::Class* link : ChainOf(lowering.model, of)) {
     ir::Group group{{}, none, none};
     for (const model::ImageGrant& grant : link->image.allow) {
@@ -127,7 +127,8 @@ void LowerCreate(Lowering& lowering, const model::Class& of, Block& block) {
 void LowerExec(Lowering& lowering, const model::Class& of, Block& block) {
   ir::Builder& b = lowering.builder;
   const RuleIndex none = lowering.Deny(model::DefaultIdOf(of.name, Action::Exec),
-                                       "no `exec` of the class covers the program");
+                                       "no `exec` of the class covers the program",
+                                       of.image.exec ? of.image.exec->span : of.span);
   for (const model::Class* link : ChainOf(lowering.model, of)) {
     if (!link->image.exec) continue;
     const model::ExecGrant& grant = *link->image.exec;
@@ -150,7 +151,7 @@ void LowerExec(Lowering& lowering, const model::Class& of, Block& block) {
 void LowerExport(Lowering& lowering, const model::Class& of, Block& block) {
   ir::Builder& b = lowering.builder;
   const RuleIndex none = lowering.Deny(model::DefaultIdOf(of.name, Action::Export),
-                                       "no `export` of the class covers the path");
+                                       "no `export` of the class covers the path", of.span);
   for (const model::Class* link : ChainOf(lowering.model, of)) {
     if (link->filesystem.exports.empty() && !link->filesystem.exports_none) continue;
     ir::Group group{{}, none, none};
@@ -194,7 +195,7 @@ void LowerObserve(Lowering& lowering, const model::Class& of, Block& block) {
 void LowerUngranted(Lowering& lowering, const model::Class& of, Action action, Block& block) {
   const RuleIndex none =
       lowering.Deny(model::DefaultIdOf(of.name, action),
-                    fmt::format("the class grants no `{}`", schema::WordOf(action)));
+                    fmt::format("the class grants no `{}`", schema::WordOf(action)), of.span);
   block.groups.push_back({{}, none, none});
 }
 

@@ -153,7 +153,7 @@ void LowerNetwork(Lowering& lowering, const model::Class& of, Block& block) {
       "the address is private, special, or not one that the rule which matches may reach; "
       "`at` pins an address that a rule means");
   const RuleIndex none = lowering.Deny(model::DefaultIdOf(of.name, Action::Egress),
-                                       "no `allow` of the network plane covers it");
+                                       "no `allow` of the network plane covers it", of.span);
 
   std::vector<values::Cidr> pinned;
   for (const model::Class* link : ChainOf(lowering.model, of)) {
