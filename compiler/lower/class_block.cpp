@@ -105,7 +105,7 @@ void LowerCreate(Lowering& lowering, const model::Class& of, Block& block) {
   Default(block, slot::CreateIsolation, isolation == module::Isolation::Kvm ? kKvm : kAny);
   if (isolation == module::Isolation::Kvm) {
     block.denials.push_back(
-        {lowering.Deny(IdOf(of, "image.isolation"), "the class runs under KVM only", of.span),
+        {lowering.Deny(IdOf(of, "image.isolation"), "the class runs under KVM only"),
          lowering.Test(NodeOp::NotEqual, slot::CreateIsolation, kKvm)});
   }
   LowerUnsupported(lowering, of, block);

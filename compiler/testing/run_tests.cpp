@@ -224,8 +224,15 @@ class TestRun {
   World world_;
 };
 
-CoverageReport CoverageOf(const module::PolicyModule& policy,
+CoverageReport CoverageOf(const model::PolicyModel& model, const module::PolicyModule& policy,
                           const std::set<module::RuleIndex>& met) {
+  // What a class denies by being silent is no rule of the author, though a line stands behind it.
+  std::set<std::string, std::less<>> silences;
+  for (const model::Class& of : model.classes) {
+    for (const schema::ActionInfo& info : schema::Actions()) {
+      silences.insert(model::DefaultIdOf(of.name, info.action));
+    }
+  }
   // An id may have several rows: a bound and the deadline that follows from it. Rows are by id.
   CoverageReport coverage;
   std::string_view last;
@@ -236,6 +243,7 @@ CoverageReport CoverageOf(const module::PolicyModule& policy,
   for (module::RuleIndex rule = 0; rule < policy.rule_count(); ++rule) {
     const module::RuleInfo info = policy.rule(rule);
     if (info.file.empty()) continue;  // nobody wrote it
+    if (info.effect == module::Effect::Deny && silences.contains(info.id)) continue;
     if (info.id != last) {
       close();
       last = info.id;
@@ -272,7 +280,7 @@ Report RunTests(const model::PolicyModel& model, const source::SourceMap& source
     if (!wanted(test.name)) continue;
     report.tests.push_back(TestRun(model, sources, engine, met).Run(test));
   }
-  report.coverage = CoverageOf(engine.module(), met);
+  report.coverage = CoverageOf(model, engine.module(), met);
   return report;
 }
 
