@@ -42,7 +42,10 @@ RunOutcome Conversation::Hold(const keeper::CreateMessage& create, int module, i
   Close(done);
   if (status_ == 0) status_ = export_status_;
   if (denied_) status_ = exit_status::TaskDenied;
-  if (failed_ || (!closed_ && interrupts_ == 0)) status_ = exit_status::TaskCouldNotRun;
+  const bool never_ran = !ready_ && !denied_;
+  if (failed_ || never_ran || (!closed_ && interrupts_ == 0)) {
+    status_ = exit_status::TaskCouldNotRun;
+  }
   if (ending_) {
     const bool time_over =
         ending_->why == keeper::EndingWhy::Deadline || ending_->why == keeper::EndingWhy::Idle;

@@ -3,6 +3,8 @@
 #include "runtime/keeper/kill_point.h"
 #include "runtime/machine/cgroups.h"
 
+#include <chrono>
+#include <thread>
 #include <unistd.h>
 
 #include <fmt/format.h>
@@ -48,7 +50,8 @@ Result<lifecycle::SweepReport> Station::Sweep(Console& console, bool quarantined
                        return evidence::SearchResidue(means_.files, means_.clock, query);
                      },
                  .checkpoint = keeper::KillPoint("sweep.")},
-      .remove_cgroups = [](const std::string& id) { return machine::Cgroups::Find(id).Remove(); }};
+      .remove_cgroups = [](const std::string& id) { return machine::Cgroups::Find(id).Remove(); },
+      .pause = [](std::int64_t ms) { std::this_thread::sleep_for(std::chrono::milliseconds(ms)); }};
   CURFEW_TRY(lifecycle::SweepReport report, lifecycle::Sweep(tools, quarantined_too));
   for (const lifecycle::Swept& swept : report.closed) {
     console.Err(fmt::format("curfew: {} had lost its keeper; its books are closed now ({})\n",

@@ -66,7 +66,12 @@ class Keeping {
     Outcome created = Create(*std::move(decision.permit));
     if (!created) {
       TellFailure(created.error());
-      return Close(ReasonFor(created.error()));
+      const std::string reason = ReasonFor(created.error());
+      if (reason == NameOf(EndingWhy::Deadline)) {
+        control_.Tell(0, EndingMessage{.why = EndingWhy::Deadline,
+                                       .detail = "its time was over before it could begin"});
+      }
+      return Close(reason);
     }
     const EndOfService end = Serve();
     if (end.status) {

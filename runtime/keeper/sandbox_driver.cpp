@@ -255,18 +255,26 @@ Result<std::vector<Resource>> SandboxDriver::Do(const plan::JoinAgent& step) {
   Outcome came = Await([&up] { return up.has_value(); }, false);
   if (came && !*up) came = std::move(*up).error();
   if (!came) {
-    // The machine's own account says more than the silence of its agent.
     session_->End(came.error());
-    const std::string console = machine_ ? machine_->console_tail() : std::string();
-    Failure failure = std::move(came).error().In("the guest did not come up");
-    if (!console.empty() && failure.code != FailureCode::Interrupted) {
-      failure.message += "; its console ends: " + console;
-    }
-    return failure;
+    return WhyTheGuestIsSilent(std::move(came).error());
   }
   CURFEW_TRY_VOID(Configure(step));
   CURFEW_TRY_VOID(cgroups_->LimitCpu(vcpus_));
   return std::vector<Resource>();
+}
+
+// The machine's own account says more than the silence of its agent; where it is ending it needs a
+// moment to give one.
+Failure SandboxDriver::WhyTheGuestIsSilent(Failure silence) {
+  constexpr std::string_view What = "the guest did not come up";
+  if (silence.code == FailureCode::Interrupted) return silence.In(What);
+  const auto exited = [this] { return machine_->state() == machine::State::Exited; };
+  setting_.loop.RunUntil(exited, setting_.clock.MonotonicNowMs() + PowerOffMs);
+  if (exited()) return loss()->In(What);
+  Failure failure = silence.In(What);
+  const std::string console = machine_->console_tail();
+  if (!console.empty()) failure.message += "; its console ends: " + console;
+  return failure;
 }
 
 Outcome SandboxDriver::Configure(const plan::JoinAgent& step) {

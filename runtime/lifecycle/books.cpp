@@ -14,6 +14,8 @@ using store::StepPhase;
 
 namespace {
 
+constexpr std::int64_t TicksPerSecond = 100;  // of /proc, on every Linux (USER_HZ)
+
 std::optional<std::pair<std::uint64_t, std::uint64_t>> TwoNumbers(std::string_view text,
                                                                   char between) {
   std::uint64_t first = 0;
@@ -49,8 +51,10 @@ Result<evidence::ResidueQuery> ResidueQueryOf(store::Store& store,
   evidence::ResidueQuery query;
   query.sandbox_id = sandbox.incarnation.id;
   query.boot_id = sandbox.boot_id;
-  if (sandbox.deadline_ms && sandbox.deadline_boot_ms) {
-    query.created_boot_ms = *sandbox.deadline_boot_ms - (*sandbox.deadline_ms - sandbox.created_ms);
+  // Whatever belongs to a sandbox began after its keeper did.
+  if (sandbox.keeper) {
+    query.created_boot_ms =
+        static_cast<std::int64_t>(sandbox.keeper->start_ticks) * 1000 / TicksPerSecond;
   }
   query.machine_uid = sandbox.machine_uid;
   if (sandbox.machine) query.processes.push_back(*sandbox.machine);

@@ -11,6 +11,9 @@ using store::SandboxState;
 
 namespace {
 
+constexpr int ReapedWithinMs = 20'000;
+constexpr int LookEveryMs = 20;
+
 // One sandbox whose keeper is gone.
 class Salvage {
  public:
@@ -40,7 +43,13 @@ class Salvage {
     if (!sandbox_.machine || sandbox_.boot_id != office_.clock.BootId()) return Ok();
     Result<bool> signalled = office_.processes.Signal(*sandbox_.machine, SIGKILL);
     if (!signalled) return std::move(signalled).error();
-    return Ok();
+    // Its parent died before it, so that the host's init must wait for it: some take their time.
+    for (int i = 0; i < ReapedWithinMs / LookEveryMs; ++i) {
+      const Result<host::ProcessStat> stat = office_.processes.StatOf(sandbox_.machine->pid);
+      if (!stat || stat->identity != *sandbox_.machine) return Ok();
+      tools_.pause(LookEveryMs);
+    }
+    return Ok();  // the search finds it
   }
 
   // Each step that was begun is over. What its resources were the journal knows; that they are gone

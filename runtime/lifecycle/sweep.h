@@ -17,6 +17,8 @@ struct SweepTools {
   Office office;
   // Kills what is in the control groups of this sandbox and removes them.
   std::function<Outcome(const std::string& sandbox_id)> remove_cgroups;
+  // Lets time pass.
+  std::function<void(std::int64_t ms)> pause;
 };
 
 struct Swept {

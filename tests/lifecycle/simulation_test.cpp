@@ -243,11 +243,11 @@ class Simulation {
     for (int attempt = 0; attempt < 3; ++attempt) {
       sweep_checkpoints_ = 0;
       try {
-        Result<SweepReport> report =
-            Sweep({.office = OfficeFor(true),
-                   .remove_cgroups =
-                       [this](const std::string& id) { return machine_.RemoveCgroups(id); }},
-                  false);
+        Result<SweepReport> report = Sweep(
+            {.office = OfficeFor(true),
+             .remove_cgroups = [this](const std::string& id) { return machine_.RemoveCgroups(id); },
+             .pause = [](std::int64_t) {}},
+            false);
         REQUIRE(report);
         for (const Failure& failure : report->failures) FAIL_CHECK(failure.message);
         return;

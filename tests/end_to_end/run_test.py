@@ -1,0 +1,151 @@
+"""The whole path on a real guest, as a person meets it."""
+import json
+import os
+import shutil
+import signal
+import subprocess
+import unittest
+
+import rig
+import scan
+
+
+class Example(rig.EndToEnd):
+    def test_the_first_task_of_the_examples(self):
+        folder = os.path.join(rig.ROOT, "examples", "01-first-task")
+        self.policies[0] = os.path.join(folder, "first-task.curfew")
+        done = self.run_task(os.path.join(folder, "task.json"))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("2262 primes", done.stdout)
+        self.assertIn("DENY exec /usr/bin/pip, by analysis.image.exec", done.stderr)
+        self.assertIn("emulation is no security boundary", done.stderr)
+        self.assertIn("verdict    clean", done.stderr)
+        with open(os.path.join(self.out, "primes.json"), "rb") as got, \
+                open(os.path.join(folder, "expected", "primes.json"), "rb") as expected:
+            self.assertEqual(got.read(), expected.read())
+        sandbox, = self.assert_over(reason="done")
+        receipt = self.receipt(sandbox)
+        self.assertIn("ended      2 processes", receipt)
+        self.assertIn("killed", receipt)
+
+
+class Status(rig.EndToEnd):
+    def test_status_streams_and_time_outs(self):
+        done = self.run_task(self.task([
+            self.python("import sys; print('to out'); print('to err', file=sys.stderr)"),
+            self.python("import time; time.sleep(60)", timeout="2s", allow_failure=True),
+            {"run": ["sh", "-c", "true"], "allow_failure": True},
+            {"run": ["no-such-program"], "allow_failure": True},
+            self.python("import os; os.kill(os.getpid(), 9)", allow_failure=True),
+            self.python("raise SystemExit(7)"),
+            self.python("print('unreached')"),
+        ]))
+        self.assertEqual(done.returncode, 7, done.stderr)
+        self.assertIn("to out\n", done.stdout)
+        self.assertNotIn("to err", done.stdout)
+        self.assertIn("to err", done.stderr)
+        self.assertNotIn("unreached", done.stdout)
+        self.assertIn("its time-out ended it", done.stderr)
+        self.assertIn("ended by signal 9", done.stderr)
+        self.assert_over()
+
+    def test_a_denied_command_ends_the_task_with_126(self):
+        done = self.run_task(self.task([{"run": ["sh", "-c", "true"]}, self.python("print('unreached')")]))
+        self.assertEqual(done.returncode, 126, done.stderr)
+        self.assertNotIn("unreached", done.stdout)
+        self.assert_over()
+
+    def test_a_denied_create_makes_nothing_but_a_receipt(self):
+        done = self.run_task(self.task([self.python("pass")], kind="other"))
+        self.assertEqual(done.returncode, 126, done.stderr)
+        self.assertIn("class.none", done.stderr)
+        sandbox, = self.assert_over(reason="denied")
+        self.assertIn("resources  0 destroyed", self.receipt(sandbox))
+
+    def test_a_wish_that_makes_no_request_is_denied_with_its_place(self):
+        done = self.run_task(self.task([], create={"image": "python311", "ttl": "soon"}))
+        self.assertEqual(done.returncode, 126, done.stderr)
+        self.assertIn("request.invalid", done.stderr)
+        self.assertIn("/create/ttl", done.stderr)
+        self.assert_over()
+
+    def test_its_time_is_over(self):
+        task = self.task([self.python("import time; print('began', flush=True); time.sleep(300)")],
+                         create={"image": "python311", "ttl": "20s"})
+        done = self.run_task(task)
+        self.assertEqual(done.returncode, 124, done.stderr)
+        self.assert_over(reason="deadline")
+
+    def test_json_says_everything(self):
+        done = self.run_task(self.task([self.python("print('hello')")]), "--format", "json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        events = [json.loads(line) for line in done.stdout.splitlines()]
+        kinds = [event["event"] for event in events]
+        for kind in ("began", "decided", "step", "ready", "command", "output", "exited", "closed"):
+            self.assertIn(kind, kinds)
+        self.assertEqual(events[-1]["verdict"], "clean")
+        self.assertEqual("".join(e["data"] for e in events if e["event"] == "output"), "hello\n")
+
+
+class Bulk(rig.EndToEnd):
+    def test_a_loud_task_grows_no_memory_and_loses_nothing(self):
+        task = self.task([self.python("import sys\nfor i in range(1024): sys.stdout.write('x' * 65536)")])
+        process = subprocess.Popen(self.arguments(task, "--quiet"), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.eventually(lambda: self.keeper() is not None, "no keeper came")
+        keeper = self.keeper()
+        size, peak = 0, 0
+        while chunk := process.stdout.read(1 << 20):
+            size += len(chunk)
+            status = scan.read(f"/proc/{keeper}/status")
+            for line in status.splitlines():
+                if line.startswith("VmRSS"):
+                    peak = max(peak, int(line.split()[1]))
+        process.communicate(timeout=rig.PATIENCE)
+        self.assertEqual(process.returncode, 0)
+        self.assertEqual(size, 64 << 20)
+        self.assertLess(peak, 64 << 10, "KiB of the keeper while 64 MiB passed through it")
+        self.assert_over()
+
+    def keeper(self):
+        if not os.path.exists(os.path.join(self.state, "curfew.db")):
+            return None
+        return next((s["keeper_pid"] for s in self.sandboxes() if s.get("keeper_pid")), None)
+
+    def test_exports_are_judged_file_by_file_and_links_stay(self):
+        done = self.run_task(self.task([self.python(
+            "import os\nos.makedirs('/work/out/deep')\n"
+            "open('/work/out/deep/a.bin', 'wb').write(bytes(range(256)) * 400)\n"
+            "open('/work/out/large.bin', 'wb').write(b'x' * (5 << 20))\n"
+            "os.symlink('/etc/passwd', '/work/out/link')\n"
+            "open('/work/secret', 'w').write('no')\n")], export=["/work/out/**", "/work/secret"]))
+        self.assertNotEqual(done.returncode, 0)
+        with open(os.path.join(self.out, "deep", "a.bin"), "rb") as file:
+            self.assertEqual(file.read(), bytes(range(256)) * 400)
+        left = sorted(os.path.relpath(os.path.join(folder, name), self.out)
+                      for folder, _, names in os.walk(self.out) for name in names)
+        self.assertEqual(left, ["deep/a.bin"])
+        self.assert_over()
+
+
+class Interrupt(rig.EndToEnd):
+    def test_once_closes_in_order(self):
+        process = self.start(self.task([self.python("import time; print('began', flush=True); time.sleep(300)")]))
+        self.wait_for("began", process)
+        self.kill(process.pid, signal.SIGINT)
+        said = self.finish(process)
+        self.assertEqual(process.returncode, 130, said)
+        self.assertIn("verdict    clean", said)
+        self.assert_over(reason="interrupted")
+
+    def test_while_it_boots(self):
+        process = self.start(self.task([self.python("print('unreached')")]))
+        self.wait_for("encrypted disk", process)
+        self.kill(process.pid, signal.SIGINT)
+        said = self.finish(process)
+        self.assertEqual(process.returncode, 130, said)
+        self.assertNotIn("unreached", said)
+        self.assert_over(reason="interrupted")
+
+
+if __name__ == "__main__":
+    rig.main()
