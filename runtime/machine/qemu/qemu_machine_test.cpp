@@ -172,6 +172,24 @@ TEST_CASE("the process has no rights, no descriptors but its own, and dies with 
   CHECK(words.find("Groups:  ,") != std::string::npos);
 }
 
+TEST_CASE("the right to KVM is the machine's alone") {
+  if (!IsRoot() || !fs::exists("/dev/kvm")) return;
+  struct stat before{};
+  REQUIRE(stat("/dev/kvm", &before) == 0);
+  const Script script(
+      "exec 9<>/dev/kvm && echo opened >&2; [ -e /tmp/kvm ] && echo left >&2; exit 1");
+  Spec spec = Example();
+  spec.isolation = Isolation::Kvm;
+  auto machine = Start(std::move(spec), script.path, NowMs);
+  REQUIRE(machine);
+  REQUIRE(Drive(**machine, [&] { return (*machine)->exit().has_value(); }));
+  CHECK((*machine)->exit()->message == "opened");
+  struct stat after{};
+  REQUIRE(stat("/dev/kvm", &after) == 0);
+  CHECK(after.st_mode == before.st_mode);
+  CHECK(after.st_uid == before.st_uid);
+}
+
 TEST_CASE("a machine's owner that is killed takes the machine along") {
   if (!IsRoot()) return;
   const Script script("sleep 1000 & wait");
