@@ -98,7 +98,8 @@ class RunVerb final : public Verb {
 
   Result<OwnedFd> OpenOut(const Station& station, const std::string& id) const {
     if (out_.empty()) {
-      CURFEW_TRY_VOID(station.state().PrepareSandbox(means_.files, id));
+      CURFEW_TRY_VOID(means_.files.MakeDirectory(station.state().Sandbox(id), 0700));
+      CURFEW_TRY_VOID(means_.files.MakeDirectory(station.state().Exports(id), 0700));
       return host::ExportDirectory::Open(station.state().Exports(id));
     }
     if (mkdir(out_.c_str(), 0755) != 0 && errno != EEXIST) {
@@ -139,7 +140,11 @@ class RunVerb final : public Verb {
   int Settle(Station& station, RunView& view, const std::string& id, const RunOutcome& outcome) {
     const host::StateDirectory& state = station.state();
     const Result<store::Sandbox> sandbox = station.store().FindById(id);
-    if (!sandbox && outcome.status == exit_status::TaskCouldNotRun) return outcome.status;
+    if (!sandbox && sandbox.error().code == FailureCode::NotFound) {
+      // It never came to be: the folder that was made for its exports is all there is of it.
+      static_cast<void>(means_.files.RemoveTree(state.Sandbox(id)));
+      return exit_status::TaskCouldNotRun;
+    }
     const evidence::Verification verification =
         evidence::Verify(means_.files, {.receipt_path = state.Receipt(id),
                                         .chain_path = state.Records(id),

@@ -73,10 +73,15 @@ Result<evidence::ResidueQuery> ResidueQueryOf(store::Store& store,
 }
 
 Result<Books> Books::Open(Office office, const Incarnation& incarnation) {
-  CURFEW_TRY_VOID(office.state.PrepareSandbox(office.files, incarnation.id));
+  const std::string folder = office.state.Sandbox(incarnation.id);
+  if (Outcome made = office.files.MakeDirectory(folder, 0700); !made) {
+    return std::move(made).error().In("the sandbox's directory");
+  }
+  // The chain's lock comes first: nobody makes or removes anything of a sandbox without it.
   CURFEW_TRY(evidence::ChainWriter chain,
              evidence::ChainWriter::Open(office.files, office.clock,
                                          office.state.Records(incarnation.id), incarnation));
+  CURFEW_TRY_VOID(office.state.PrepareSandbox(office.files, incarnation.id));
   return Books(std::move(office), std::move(chain));
 }
 

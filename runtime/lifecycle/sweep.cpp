@@ -110,7 +110,8 @@ Result<bool> KeeperLives(host::Processes& processes, const host::Clock& clock,
 }
 
 Result<SweepReport> Sweep(const SweepTools& tools, bool quarantined_too) {
-  CURFEW_TRY(const std::vector<store::Sandbox> sandboxes, tools.office.store.List(false));
+  CURFEW_TRY(const std::vector<store::Sandbox> sandboxes,
+             tools.office.store.List(!quarantined_too));
   SweepReport report;
   for (const store::Sandbox& sandbox : sandboxes) {
     const bool again = quarantined_too && sandbox.state == SandboxState::Quarantined;
