@@ -20,16 +20,29 @@
 
 namespace {
 std::atomic<std::size_t> allocations = 0;
-}
 
-// Counts every allocation of this program.
-void* operator new(std::size_t size) {
+void* Allocate(std::size_t size) {
   ++allocations;
-  if (void* memory = std::malloc(size == 0 ? 1 : size)) return memory;
+  return std::malloc(size == 0 ? 1 : size);
+}
+}  // namespace
+
+// Counts every allocation of this program. All forms are replaced together, so that what one gives
+// another can take.
+void* operator new(std::size_t size) {
+  if (void* memory = Allocate(size)) return memory;
   throw std::bad_alloc();
 }
+void* operator new[](std::size_t size) {
+  if (void* memory = Allocate(size)) return memory;
+  throw std::bad_alloc();
+}
+void* operator new(std::size_t size, const std::nothrow_t&) noexcept { return Allocate(size); }
+void* operator new[](std::size_t size, const std::nothrow_t&) noexcept { return Allocate(size); }
 void operator delete(void* memory) noexcept { std::free(memory); }
 void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+void operator delete[](void* memory) noexcept { std::free(memory); }
+void operator delete[](void* memory, std::size_t) noexcept { std::free(memory); }
 
 namespace curfew::interpret {
 namespace {
