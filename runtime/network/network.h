@@ -28,23 +28,19 @@ inline constexpr std::uint16_t DnsPort = 53;
 inline constexpr std::string_view NamesNetwork = "198.18.0.0";
 inline constexpr unsigned NamesPrefixLength = 16;
 
-// Inside each namespace.
-inline constexpr std::string_view TapName = "curfew0";
-inline constexpr std::string_view TableNamePrefix = "curfew-";  // and the sandbox's id
-
 // What to look for when it should be gone. An inode number is used again at once, a cookie never
 // until the next boot.
 struct WireIdentity {
   std::uint64_t namespace_inode = 0;
   std::uint64_t namespace_cookie = 0;
-  std::string tap_name;
+  std::string tap_name;  // the first characters of the sandbox's id, as many as a link may have
   unsigned tap_index = 0;
-  std::string table_name;
+  std::string table_name;  // the sandbox's id; of the family inet
   std::uint64_t table_handle = 0;
 };
 
 // The namespace lives as long as somebody holds one of these descriptors, or a socket accepted from
-// one: nothing has a name. All are close-on-exec; the sockets do not block.
+// one: nothing has a name. All are close-on-exec and non-blocking.
 struct Wire {
   OwnedFd namespace_fd;
   // For QEMU: a frame is preceded by a virtio_net_hdr. The tap is gone with its last descriptor.
@@ -57,9 +53,12 @@ struct Wire {
   WireIdentity identity;
 };
 
-// Makes one, with every rule in force before it returns. `sandbox` is a sandbox's id. Unsupported,
-// with the remedy, when the kernel lacks a part or forbids it. About 15 ms.
-Result<Wire> MakeWire(std::string_view sandbox);
+// Makes one, with every rule in force before its link goes up. `sandbox` is a sandbox's id.
+// Unsupported, with the remedy, when the kernel lacks a part or forbids it. About 15 ms.
+Result<Wire> MakeWire(const std::string& sandbox);
+
+// Whether this host can: makes one and drops it.
+Outcome TryWire();
 
 // Where the guest meant to go: `connection` was accepted from tcp_listener.
 struct Destination {
