@@ -286,6 +286,8 @@ Parsed<Url> ParseUrl(std::string_view text) {
   auto address = ParseAddress(authority->place);
   if (address && (authority->place.find(':') != std::string_view::npos) == authority->bracketed) {
     url.place = *address;
+  } else if (authority->bracketed) {
+    return Error{ErrorKind::Malformed, "only an IPv6 address stands in brackets"};
   } else {
     auto host = ParseHost(authority->place);
     if (!host) return host.error();

@@ -479,6 +479,8 @@ TEST_CASE("URL patterns and places") {
   CHECK(std::get<Address>(ParseUrl("http://1.2.3.4:8080")->place) == *ParseAddress("1.2.3.4"));
   CHECK_FALSE(ParseUrl("https://*.example.com/"));
   CHECK_FALSE(ParseUrl("https://a.example/#x"));
+  CHECK_FALSE(ParseUrl("http://[a.example]/"));
+  CHECK_FALSE(ParseUrl("http://[1.2.3.4]/"));
 }
 
 TEST_CASE("quantities are exact and have their unit") {

@@ -31,6 +31,12 @@ class Gate {
   template <schema::Action A>
   Decision<A> Decide(const module::Request& request) const;
 
+  // What the rules say so far of a request that goes on to a later stage, or that runs: it opens
+  // nothing and leaves no record.
+  [[nodiscard]] Answer Consider(const module::Request& request) const {
+    return Judge(request.action(), request);
+  }
+
   // What does not fit the schema is denied as a whole: `request.invalid`, with where and why. On
   // record like any denial.
   Answer Refuse(schema::Action action, std::string_view why) const;

@@ -92,6 +92,17 @@ TEST_CASE_METHOD(Fixture, "an allow makes a permit that carries what was judged"
   CHECK(sink.recorded.size() == 1);
 }
 
+TEST_CASE_METHOD(Fixture, "what is only considered is answered and leaves no record") {
+  engine->script = Allow;
+  const module::Request request(Action::Egress, schema::Stage::Name);
+  const Answer answer = gate->Consider(request);
+  CHECK(answer.allowed);
+  CHECK(answer.stage == schema::Stage::Name);
+  engine->script = [](module::Verdict& verdict) { verdict.denials.Add(0); };
+  CHECK_FALSE(gate->Consider(request).allowed);
+  CHECK(sink.recorded.empty());
+}
+
 TEST_CASE_METHOD(Fixture, "an answer that makes no sense is a denial with a reason") {
   const auto denies = [&](std::function<void(module::Verdict&)> script) {
     engine->script = std::move(script);

@@ -1,0 +1,74 @@
+#include "runtime/egress/facts.h"
+
+#include "compiler/base/text.h"
+
+#include <fmt/format.h>
+
+namespace curfew::egress {
+
+namespace slot = schema::slot;
+
+std::string_view WordOf(Scheme scheme) {
+  switch (scheme) {
+    case Scheme::Http:
+      return "http";
+    case Scheme::Https:
+      return "https";
+    case Scheme::Tcp:
+      return "tcp";
+  }
+  return "";
+}
+
+std::string Describe(const EgressFacts& facts) {
+  std::string place = facts.host;
+  if (place.empty() && facts.ip) {
+    place = values::ToString(*facts.ip);
+    if (!values::IsIpv4(*facts.ip)) place = "[" + place + "]";
+  }
+  if (facts.http != Visible::Seen) {
+    const std::string_view word = facts.scheme ? WordOf(*facts.scheme) : "connect";
+    return fmt::format("{} {}:{}", word, place, facts.port);
+  }
+  const std::string port = facts.port == 80 ? "" : fmt::format(":{}", facts.port);
+  return Printable(fmt::format("{} http://{}{}{}", facts.method, place, port, facts.path), 512);
+}
+
+void State(const EgressFacts& facts, module::Request& request) {
+  if (facts.scheme) {
+    request.SetInteger(slot::EgressScheme, static_cast<std::int64_t>(*facts.scheme));
+  }
+  if (facts.host.empty()) {
+    request.SetAbsent(slot::EgressHost);
+  } else {
+    request.SetText(slot::EgressHost, facts.host);
+  }
+  if (facts.ip) {
+    const auto* bytes = reinterpret_cast<const char*>(facts.ip->bytes.data());
+    request.SetText(slot::EgressIp, {bytes, facts.ip->bytes.size()});
+  }
+  request.SetInteger(slot::EgressPort, facts.port);
+  switch (facts.http) {
+    case Visible::NotYet:
+      break;
+    case Visible::Hidden:
+      request.SetAbsent(slot::EgressMethod);
+      request.SetAbsent(slot::EgressPath);
+      request.SetAbsent(slot::EgressQuery);
+      break;
+    case Visible::Seen:
+      request.SetText(slot::EgressMethod, facts.method);
+      request.SetText(slot::EgressPath, facts.path);
+      if (facts.query) {
+        request.SetText(slot::EgressQuery, *facts.query);
+      } else {
+        request.SetAbsent(slot::EgressQuery);
+      }
+      break;
+  }
+  request.SetInteger(slot::EgressBytes, facts.bytes);
+  request.SetInteger(slot::EgressRequests, facts.requests);
+  request.SetInteger(slot::EgressTotal, facts.total);
+}
+
+}  // namespace curfew::egress
