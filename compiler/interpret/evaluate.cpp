@@ -2,7 +2,7 @@
 
 #include "compiler/base/check.h"
 #include "compiler/base/limits.h"
-#include "compiler/values/host.h"
+#include "compiler/interpret/candidates.h"
 #include "compiler/values/path.h"
 
 #include <algorithm>
@@ -307,12 +307,11 @@ Truth Evaluation::Sets(const NodeRecord& node) const {
 Truth Evaluation::Pattern(const NodeRecord& node, const Value* element) const {
   const Text text = TextOf(t_.terms[node.a], element);
   if (!text.known) return Missing(text.slot);
+  if (node.op == NodeOp::HostIn) return Known(MeetsHost(t_, {node.b, node.c}, text.value));
   for (const module::PatternRecord& pattern : t_.patterns.subspan(node.b, node.c)) {
     const std::string_view glob = t_.TextOf(pattern.text);
     const bool meets =
-        node.op == NodeOp::HostIn
-            ? values::MatchesHost(static_cast<values::HostReach>(pattern.mode), glob, text.value)
-        : node.op == NodeOp::PathIn
+        node.op == NodeOp::PathIn
             ? values::MatchesPathGlob(glob, text.value, static_cast<values::Letters>(pattern.mode))
             : values::MatchesTextGlob(glob, text.value);
     if (meets) return Known(true);

@@ -2,6 +2,7 @@
 // module (compiler/ir/README.md says it in words); native code must agree with it on every request.
 #pragma once
 
+#include "compiler/interpret/decision.h"
 #include "compiler/module/engine.h"
 #include "compiler/module/policy_module.h"
 
@@ -10,7 +11,8 @@ namespace curfew::interpret {
 class Interpreter final : public module::DecisionEngine {
  public:
   // The bytes behind `policy` must outlive the interpreter.
-  explicit Interpreter(module::PolicyModule policy) : module_(std::move(policy)) {}
+  explicit Interpreter(module::PolicyModule policy, UseIndex use_index = UseIndex::Yes)
+      : module_(std::move(policy)), use_index_(use_index) {}
 
   void Decide(const module::Request& request, module::Verdict& verdict) const override;
   [[nodiscard]] const module::PolicyModule& module() const override { return module_; }
@@ -18,6 +20,7 @@ class Interpreter final : public module::DecisionEngine {
 
  private:
   module::PolicyModule module_;
+  UseIndex use_index_;
 };
 
 }  // namespace curfew::interpret

@@ -57,6 +57,7 @@ module::Tables View(const DecisionIr& ir) {
   tables.text_items = ir.text_items;
   tables.patterns = ir.patterns;
   tables.addresses = ir.addresses;
+  ir.index.PointTo(tables);
   tables.names = ir.names;
   tables.data = ir.data;
   tables.selection = ir.selection;
@@ -213,7 +214,11 @@ NodeId Builder::Compare(NodeOp op, TermId left, TermId right) {
 NodeId Builder::PatternsIn(NodeOp op, TermId text, std::span<const Pattern> patterns) {
   std::vector<module::PatternRecord> records;
   records.reserve(patterns.size());
-  for (const Pattern& pattern : patterns) records.push_back({Text(pattern.text), pattern.mode});
+  // Which of the patterns is met says nothing, so that an order is free to help finding one.
+  std::vector<Pattern> ordered(patterns.begin(), patterns.end());
+  std::sort(ordered.begin(), ordered.end());
+  ordered.erase(std::unique(ordered.begin(), ordered.end()), ordered.end());
+  for (const Pattern& pattern : ordered) records.push_back({Text(pattern.text), pattern.mode});
   const Range range =
       Intern(ir_.patterns, pattern_runs_, std::span<const module::PatternRecord>(records));
   return Node({.op = op, .a = text, .b = range.first, .c = range.count});
@@ -314,6 +319,7 @@ DecisionIr Builder::Finish() && {
   ir_.blocks.resize(module::BlockCount(ir_.classes.size()));
   SortRules();
   SortTexts();
+  ir_.index = module::DeriveIndex(View(ir_));
   return std::move(ir_);
 }
 

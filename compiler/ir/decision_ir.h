@@ -5,6 +5,7 @@
 
 #include "compiler/base/crypto.h"
 #include "compiler/base/text.h"
+#include "compiler/module/entry_index.h"
 #include "compiler/module/plan_template.h"
 #include "compiler/module/policy_module.h"
 #include "compiler/module/tables.h"
@@ -47,6 +48,7 @@ struct DecisionIr {
   std::vector<std::uint32_t> text_items;
   std::vector<module::PatternRecord> patterns;
   std::vector<module::BlockOfAddresses> addresses;
+  module::EntryIndex index;  // derived from all of the above by Finish
   std::string names;
   std::string data;
   module::SelectionRules selection;
@@ -92,6 +94,7 @@ struct RuleText {
 struct Pattern {
   std::string text;
   std::uint32_t mode = 0;
+  friend auto operator<=>(const Pattern&, const Pattern&) = default;
 };
 
 // Builds a DecisionIr. Rules and texts are numbered as they come and sorted by Finish.

@@ -88,6 +88,12 @@ Bytes Encode(const DecisionIr& ir) {
   file.Add(Section::TextItems, BytesOf(ir.text_items));
   file.Add(Section::Patterns, BytesOf(ir.patterns));
   file.Add(Section::Addresses, BytesOf(ir.addresses));
+  file.Add(Section::BlockIndexes, BytesOf(ir.index.block_indexes));
+  file.Add(Section::GroupIndexes, BytesOf(ir.index.group_indexes));
+  file.Add(Section::Indexes, BytesOf(ir.index.indexes));
+  file.Add(Section::Unkeyed, BytesOf(ir.index.unkeyed));
+  file.Add(Section::Keys, BytesOf(ir.index.keys));
+  file.Add(Section::Postings, BytesOf(ir.index.postings));
   file.Add(Section::Names, AsBytes(names));
   file.Add(Section::Data, AsBytes(ir.data));
   file.Add(Section::Plans, module::EncodePlans(ir.plans));

@@ -209,6 +209,90 @@ TEST_CASE("the verifier refuses every way to be wrong") {
   }
 }
 
+// Ten allows of one block by host, and one by port.
+DecisionIr Indexed() {
+  Builder b;
+  const auto deny = [&](const char* id) { return b.Rule({id, Effect::Deny, "no", "", 0, 0}); };
+  b.SetSelection({deny("class.none"), deny("class.ambiguous"), deny("class.not_selected"),
+                  deny("class.gone"), deny("request.invalid")});
+  Group group{{}, deny("default"), deny("default")};
+  const RuleIndex rule = b.Rule({"allow", Effect::Allow, "", "", 0, 0});
+  for (const char* host : {"a.b", "b.b", "c.b", "d.b", "e.b", "f.b", "g.b", "h.b", "i.b", "j.b"}) {
+    const NodeId says = b.PatternsIn(NodeOp::HostIn, b.SlotTerm(slot::EgressHost, ValueClass::Text),
+                                     std::array{Pattern{host, 0}, Pattern{host, 2}});
+    group.entries.push_back({rule, says});
+  }
+  group.entries.push_back(
+      {rule, b.Compare(NodeOp::Equal, b.SlotTerm(slot::EgressPort, ValueClass::Integer),
+                       b.IntegerTerm(1))});
+  for (std::size_t place = 0; place < module::BlockCount(0); ++place) {
+    Block block;
+    const bool of_set = place < schema::ActionCount;
+    const bool is_egress = static_cast<Action>(place % schema::ActionCount) == Action::Egress;
+    if (!of_set && is_egress) block.groups.push_back(group);
+    if (!of_set && !is_egress) block.denials.push_back({deny("class.gone")});
+    b.SetBlock(place, block);
+  }
+  return std::move(b).Finish();
+}
+
+TEST_CASE("an index that leaves out, adds or misplaces anything is refused") {
+  using Fault = std::function<void(module::EntryIndex&)>;
+  const std::vector<Fault> faults = {
+      [](auto& index) { index.group_indexes[0] = NoIndex; },
+      [](auto& index) { index.group_indexes[0] = 1; },
+      [](auto& index) { index.group_indexes.clear(); },
+      [](auto& index) { index.block_indexes[0] = 0; },
+      [](auto& index) { index.block_indexes.push_back(NoIndex); },
+      [](auto& index) { index.unkeyed.pop_back(); },
+      [](auto& index) { index.unkeyed[0] = 1u << 30; },
+      [](auto& index) { index.indexes[0].slot += 1; },
+      [](auto& index) { index.indexes[0].by_labels = 0; },
+      [](auto& index) { index.indexes[0].unkeyed.count = 0; },
+      [](auto& index) { index.indexes[0].entries.count -= 1; },
+      [](auto& index) { index.indexes.clear(); },
+      [](auto& index) { index.keys.clear(); },
+      [](auto& index) { index.keys.resize(3); },
+      [](auto& index) {
+        for (auto& key : index.keys) key.text = 0;  // a search without an end
+      },
+      [](auto& index) {
+        for (auto& key : index.keys) key.tag ^= 1;
+      },
+      [](auto& index) {
+        for (auto& key : index.keys) key.postings.count = 0;
+      },
+      [](auto& index) {
+        for (auto& key : index.keys) key.postings.first = 1u << 30;
+      },
+      [](auto& index) { std::swap(index.keys[0], index.keys[1]), index.keys[0].tag ^= 1; },
+      [](auto& index) { index.postings[3].reach = 0, index.postings[2].reach = 0; },
+      [](auto& index) { index.postings[0].entry += 1; },
+      [](auto& index) { index.postings.pop_back(); },
+      [](auto& index) { index.postings[0].index = 9; },
+  };
+  const DecisionIr whole = Indexed();
+  REQUIRE(Verify(whole));
+  REQUIRE(whole.index.indexes.size() == 1);
+  REQUIRE(whole.index.postings.size() == 20);
+  REQUIRE(whole.index.unkeyed.size() == 1);
+  for (std::size_t i = 0; i < faults.size(); ++i) {
+    CAPTURE(i);
+    DecisionIr ir = Indexed();
+    faults[i](ir.index);
+    const Outcome outcome = Verify(ir);
+    REQUIRE_FALSE(outcome);
+    CHECK(outcome.error().message.find("index") != std::string::npos);
+  }
+  // Tables that no longer are what the index says.
+  DecisionIr ir = Indexed();
+  std::swap(ir.patterns[0], ir.patterns[1]);
+  CHECK_FALSE(Verify(ir));
+  ir = Indexed();
+  std::swap(ir.entries[ir.groups[0].entries.first], ir.entries[ir.groups[0].entries.first + 1]);
+  CHECK_FALSE(Verify(ir));
+}
+
 TEST_CASE("depth and steps are bounded") {
   DecisionIr deep = Whole();
   for (std::size_t i = 0; i <= limits::ConditionDepthMax; ++i) {

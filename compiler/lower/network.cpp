@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
+#include <span>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -51,9 +54,11 @@ class NetworkLowering {
 
  private:
   NodeId Schemes(const EgressTarget& target);
-  NodeId Place(const values::Place& place, EgressRule::Effect effect);
+  NodeId Hosts(std::span<const ir::Pattern> patterns);
+  NodeId Addresses(const values::Cidr& cidr, EgressRule::Effect effect);
   NodeId Ports(const std::vector<model::PortRange>& ports);
-  NodeId Target(const EgressTarget& target, EgressRule::Effect effect);
+  NodeId BesidesPlace(const EgressTarget& target, EgressRule::Effect effect);
+  NodeId Targets(const EgressRule& rule);
   NodeId Methods(const EgressRule& rule);
 
   Lowering& l_;
@@ -71,13 +76,12 @@ NodeId NetworkLowering::Schemes(const EgressTarget& target) {
 
 // A name meets patterns of names. An address that was asked for meets only addresses of an allow;
 // a deny of addresses judges whatever leads there.
-NodeId NetworkLowering::Place(const values::Place& place, EgressRule::Effect effect) {
-  if (const auto* host = std::get_if<values::HostPattern>(&place)) {
-    const ir::Pattern pattern{host->name, static_cast<std::uint32_t>(host->reach)};
-    return b_.And(b_.Has(slot::EgressHost),
-                  b_.PatternsIn(NodeOp::HostIn, l_.Text(slot::EgressHost), std::span(&pattern, 1)));
-  }
-  const NodeId in_block = AddressIn(BlocksOf({std::get<values::Cidr>(place)}));
+NodeId NetworkLowering::Hosts(std::span<const ir::Pattern> patterns) {
+  return b_.And(b_.Has(slot::EgressHost),
+                b_.PatternsIn(NodeOp::HostIn, l_.Text(slot::EgressHost), patterns));
+}
+NodeId NetworkLowering::Addresses(const values::Cidr& cidr, EgressRule::Effect effect) {
+  const NodeId in_block = AddressIn(BlocksOf({cidr}));
   if (effect == EgressRule::Effect::Deny) return in_block;
   return b_.And(b_.Not(b_.Has(slot::EgressHost)), in_block);
 }
@@ -102,11 +106,9 @@ NodeId NetworkLowering::Ports(const std::vector<model::PortRange>& ports) {
   return b_.Or(any);
 }
 
-NodeId NetworkLowering::Target(const EgressTarget& target, EgressRule::Effect effect) {
-  std::vector<NodeId> parts;
-  if (target.place) parts.push_back(Place(*target.place, effect));
-  parts.push_back(Ports(target.ports));
-  parts.push_back(Schemes(target));
+// What a target says of port, scheme and path.
+NodeId NetworkLowering::BesidesPlace(const EgressTarget& target, EgressRule::Effect effect) {
+  std::vector<NodeId> parts{Ports(target.ports), Schemes(target)};
   if (target.path) {
     const auto letters =
         effect == EgressRule::Effect::Deny ? values::Letters::FoldAscii : values::Letters::Exact;
@@ -115,6 +117,29 @@ NodeId NetworkLowering::Target(const EgressTarget& target, EgressRule::Effect ef
         b_.PatternsIn(NodeOp::PathIn, l_.Text(slot::EgressPath), std::span(&pattern, 1)));
   }
   return b_.And(parts);
+}
+
+// Any of the targets. Hosts that are alike in all else are one list, which is searched and not
+// walked: a rule may name thousands.
+NodeId NetworkLowering::Targets(const EgressRule& rule) {
+  std::vector<NodeId> any;
+  std::vector<std::pair<NodeId, std::vector<ir::Pattern>>> lists;
+  std::map<NodeId, std::size_t> list_of;
+  for (const EgressTarget& target : rule.targets) {
+    const NodeId besides = BesidesPlace(target, rule.effect);
+    if (!target.place) {
+      any.push_back(besides);
+    } else if (const auto* cidr = std::get_if<values::Cidr>(&*target.place)) {
+      any.push_back(b_.And(Addresses(*cidr, rule.effect), besides));
+    } else {
+      const auto& host = std::get<values::HostPattern>(*target.place);
+      const auto [place, is_new] = list_of.try_emplace(besides, lists.size());
+      if (is_new) lists.push_back({besides, {}});
+      lists[place->second].second.push_back({host.name, static_cast<std::uint32_t>(host.reach)});
+    }
+  }
+  for (const auto& [besides, hosts] : lists) any.push_back(b_.And(Hosts(hosts), besides));
+  return b_.Or(any);
 }
 
 // A byte stream has no method, so no rule with methods is about it. What speaks HTTP and shows no
@@ -127,10 +152,8 @@ NodeId NetworkLowering::Methods(const EgressRule& rule) {
 }
 
 NodeId NetworkLowering::Says(const EgressRule& rule) {
-  std::vector<NodeId> targets;
-  for (const EgressTarget& target : rule.targets) targets.push_back(Target(target, rule.effect));
-  return b_.And(std::array{b_.Or(targets), Methods(rule),
-                           LowerCondition(l_, rule.condition, Action::Egress)});
+  return b_.And(
+      std::array{Targets(rule), Methods(rule), LowerCondition(l_, rule.condition, Action::Egress)});
 }
 
 // Where the address may lie: in the rule's own blocks, or wherever nothing is barred.

@@ -100,7 +100,13 @@ Outcome PointTables(const Sections& sections, Tables& tables) {
                      sections.Rows(Section::Texts, tables.texts) &&
                      sections.Rows(Section::TextItems, tables.text_items) &&
                      sections.Rows(Section::Patterns, tables.patterns) &&
-                     sections.Rows(Section::Addresses, tables.addresses);
+                     sections.Rows(Section::Addresses, tables.addresses) &&
+                     sections.Rows(Section::BlockIndexes, tables.block_indexes) &&
+                     sections.Rows(Section::GroupIndexes, tables.group_indexes) &&
+                     sections.Rows(Section::Indexes, tables.indexes) &&
+                     sections.Rows(Section::Unkeyed, tables.unkeyed) &&
+                     sections.Rows(Section::Keys, tables.keys) &&
+                     sections.Rows(Section::Postings, tables.postings);
   if (!whole) return Bad("half a record");
   tables.names = sections.TextOf(Section::Names);
   tables.data = sections.TextOf(Section::Data);

@@ -87,7 +87,7 @@ enum class NodeOp : std::uint8_t {
   Intersects,     // some element of items term a is one of items term b
   SameItems,      // items term a and items term b are equal element by element
   Starts,         // items term a begins with items term b
-  HostIn,         // text term a meets one of patterns[b, b + c): mode is a values::HostReach
+  HostIn,         // text term a meets one of patterns[b, b + c), ascending; values::HostReach
   PathIn,         // text term a meets one of patterns[b, b + c): mode is a values::Letters
   TextIn,         // text term a meets one of patterns[b, b + c): globs of `matches`
   AddressIn,      // text term a, 16 bytes, lies in one of blocks[b, b + c)
@@ -106,6 +106,7 @@ struct NodeRecord {
 struct PatternRecord {
   std::uint32_t text = 0;
   std::uint32_t mode = 0;
+  friend auto operator<=>(const PatternRecord&, const PatternRecord&) = default;
 };
 
 // A block of addresses; IPv4 is mapped, so its prefix is 96 or more.
@@ -184,6 +185,35 @@ struct SelectionRules {
   RuleIndex invalid = 0;  // request.invalid, for the decoder and the gate
 };
 
+// ---- Index --------------------------------------------------------------------------------------
+// A second way to the entries of a long range: by the text of one fact, so that a decision looks at
+// those that may hold and passes over those that cannot. All of it follows from the tables above
+// (entry_index.h derives it), and verify_tables.h compares.
+
+// How a key meets a text: as values::HostReach says of a host pattern; Exact is equality.
+struct PostingRecord {
+  std::uint32_t index = 0;  // of indexes
+  std::uint32_t entry = 0;
+  std::uint32_t reach = 0;
+  friend auto operator<=>(const PostingRecord&, const PostingRecord&) = default;
+};
+
+// A row of an open hash table: KeyHash of the text finds its first place, and the next ones follow.
+struct KeyRecord {
+  std::uint32_t text = NoIndex;  // NoIndex ends a search
+  std::uint32_t tag = 0;         // the upper half of the hash
+  Range postings;
+  friend auto operator<=>(const KeyRecord&, const KeyRecord&) = default;
+};
+
+struct IndexRecord {
+  Range entries;
+  Range unkeyed;                // of `unkeyed`: entries that the fact rules out by no text
+  std::uint32_t slot = 0;       // the fact, a text
+  std::uint32_t by_labels = 0;  // 1 where some key has a reach other than Exact
+  friend auto operator<=>(const IndexRecord&, const IndexRecord&) = default;
+};
+
 struct Tables {
   std::span<const RuleRecord> rules;
   std::span<const ClassRecord> classes;  // sorted by name
@@ -201,8 +231,14 @@ struct Tables {
   std::span<const std::uint32_t> text_items;
   std::span<const PatternRecord> patterns;
   std::span<const BlockOfAddresses> addresses;
-  std::string_view names;  // UTF-8
-  std::string_view data;   // any bytes
+  std::span<const std::uint32_t> block_indexes;  // by block: the index of its denials, or NoIndex
+  std::span<const std::uint32_t> group_indexes;  // by group: the index of its entries, or NoIndex
+  std::span<const IndexRecord> indexes;
+  std::span<const std::uint32_t> unkeyed;   // entries; ascending within an index
+  std::span<const KeyRecord> keys;          // none, or a power of two
+  std::span<const PostingRecord> postings;  // of a key: ascending
+  std::string_view names;                   // UTF-8
+  std::string_view data;                    // any bytes
   SelectionRules selection;
 
   [[nodiscard]] std::string_view NameOf(NameRef ref) const {
@@ -232,7 +268,8 @@ static_assert(sizeof(TermRecord) == 12 && sizeof(NodeRecord) == 16 && sizeof(Add
               sizeof(PatternRecord) == 8 && sizeof(BlockOfAddresses) == 20 &&
               sizeof(RuleRecord) == 36 && sizeof(EntryRecord) == 12 && sizeof(GroupRecord) == 16 &&
               sizeof(DefaultRecord) == 16 && sizeof(BlockRecord) == 32 &&
-              sizeof(ClassRecord) == 28);
+              sizeof(ClassRecord) == 28 && sizeof(PostingRecord) == 12 && sizeof(KeyRecord) == 16 &&
+              sizeof(IndexRecord) == 24);
 static_assert(std::is_trivially_copyable_v<RuleRecord> &&
               std::is_trivially_copyable_v<ClassRecord>);
 

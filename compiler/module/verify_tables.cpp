@@ -2,6 +2,7 @@
 
 #include "compiler/base/limits.h"
 #include "compiler/base/text.h"
+#include "compiler/module/entry_index.h"
 #include "compiler/values/host.h"
 #include "compiler/values/path.h"
 
@@ -98,6 +99,10 @@ class Verifier {
     if (!Names() || !Texts() || !Rules() || !Terms() || !Nodes() || !Patterns() || !Classes() ||
         !Blocks() || !Types()) {
       return Failure(code_, problem_);
+    }
+    if (!HasItsIndex(t_)) {
+      return Failure(FailureCode::Malformed,
+                     "its index is not the one that follows from its rules");
     }
     const std::uint64_t steps = StepsMax();
     if (steps >= kTooManySteps) {
@@ -441,6 +446,16 @@ bool Verifier::Patterns() {
       if (!IsPattern(op, t_.TextOf(text))) return Fail("a pattern that is not canonical");
     }
   }
+  // By place: how many patterns from there on are in order.
+  std::vector<std::uint32_t> ordered(t_.patterns.size(), 1);
+  for (std::size_t i = t_.patterns.size(); i-- > 1;) {
+    if (t_.patterns[i - 1] < t_.patterns[i]) ordered[i - 1] = ordered[i] + 1;
+  }
+  for (const NodeRecord& node : t_.nodes) {
+    if (node.op == NodeOp::HostIn && node.c > 1 && node.c > ordered[node.b]) {
+      return Fail("hosts out of order");
+    }
+  }
   for (const BlockOfAddresses& block : t_.addresses) {
     if (block.prefix > 128) return Fail("a block's prefix");
   }
@@ -711,6 +726,8 @@ std::uint64_t Verifier::StepsMax() const {
       if (place != set) worst = std::max(worst, StepsOfBlock(place));
     }
     std::uint64_t steps = Plus(worst, StepsOfBlock(set));
+    // One search for each name above a host, and for the host.
+    steps = Plus(steps, Times(limits::HostBytesMax, LongestSearch(t_)));
     if (action == schema::Action::Create) steps = Plus(steps, selection);
     most = std::max(most, steps);
   }

@@ -1,0 +1,353 @@
+#include "compiler/module/entry_index.h"
+
+#include "compiler/values/host.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <map>
+#include <utility>
+
+namespace curfew::module {
+namespace {
+
+// One text that lets an entry hold.
+struct Key {
+  std::uint32_t text = 0;
+  std::uint32_t reach = 0;
+  friend auto operator<=>(const Key&, const Key&) = default;
+};
+
+// By slot: the only texts with which a condition can hold. With any other text of that slot it is
+// false whatever else is unknown, since one false part makes an `and` false, and an `or` is false
+// when all its parts are.
+using Guards = std::map<std::uint32_t, std::vector<Key>>;
+
+constexpr auto kExact = static_cast<std::uint32_t>(values::HostReach::Exact);
+// Lowered conditions are flat; deeper ones have no keys.
+constexpr std::size_t kDepthMax = 8;
+
+class Derivation {
+ public:
+  explicit Derivation(const Tables& tables)
+      : t_(tables),
+        work_left_(4096 + 16 * (t_.nodes.size() + t_.children.size() + t_.patterns.size() +
+                                t_.text_items.size() + t_.entries.size())) {}
+
+  EntryIndex Run() &&;
+
+ private:
+  bool Spend(std::size_t work) {
+    if (work > work_left_) return false;
+    work_left_ -= work;
+    return true;
+  }
+  [[nodiscard]] bool IsFact(std::uint32_t term) const {
+    return t_.terms[term].kind == TermKind::Slot && t_.terms[term].value == ValueClass::Text;
+  }
+  Guards OfFact(std::uint32_t term, std::vector<Key> keys) const;
+  Guards OfEqual(const NodeRecord& node) const;
+  Guards OfMembership(const NodeRecord& node);
+  Guards OfPatterns(const NodeRecord& node);
+  Guards OfJunction(const NodeRecord& node, std::size_t depth);
+  Guards Of(std::uint32_t condition, std::size_t depth);
+  std::uint32_t IndexOf(Range range);
+  void MakeKeys();
+
+  const Tables& t_;
+  std::size_t work_left_;
+  EntryIndex made_;
+  std::vector<std::pair<std::uint32_t, PostingRecord>> postings_;  // by text
+};
+
+Guards Derivation::OfFact(std::uint32_t term, std::vector<Key> keys) const {
+  Guards guards;
+  guards.emplace(t_.terms[term].slot, std::move(keys));
+  return guards;
+}
+
+Guards Derivation::OfEqual(const NodeRecord& node) const {
+  for (const auto& [fact, text] : {std::pair{node.a, node.b}, std::pair{node.b, node.a}}) {
+    if (!IsFact(fact) || t_.terms[text].kind != TermKind::Text) continue;
+    return OfFact(fact, {{t_.terms[text].a, kExact}});
+  }
+  return {};
+}
+
+Guards Derivation::OfMembership(const NodeRecord& node) {
+  const TermRecord& items = t_.terms[node.b];
+  const bool listed = items.kind == TermKind::TextSet || items.kind == TermKind::TextList;
+  if (!IsFact(node.a) || !listed || !Spend(items.b)) return {};
+  std::vector<Key> keys;
+  for (const std::uint32_t text : t_.text_items.subspan(items.a, items.b)) {
+    keys.push_back({text, kExact});
+  }
+  return OfFact(node.a, std::move(keys));
+}
+
+Guards Derivation::OfPatterns(const NodeRecord& node) {
+  if (!IsFact(node.a) || !Spend(node.c)) return {};
+  std::vector<Key> keys;
+  for (const PatternRecord& pattern : t_.patterns.subspan(node.b, node.c)) {
+    keys.push_back({pattern.text, pattern.mode});
+  }
+  return OfFact(node.a, std::move(keys));
+}
+
+Guards Derivation::OfJunction(const NodeRecord& node, std::size_t depth) {
+  Guards all;
+  bool is_first = true;
+  for (const std::uint32_t child : t_.children.subspan(node.a, node.b)) {
+    Guards part = Of(child, depth + 1);
+    if (node.op == NodeOp::And) {
+      // Each part guards the whole; the one with the fewest keys does it best.
+      for (auto& [slot, keys] : part) {
+        const auto [place, is_new] = all.try_emplace(slot, std::move(keys));
+        if (!is_new && keys.size() < place->second.size()) place->second = std::move(keys);
+      }
+      continue;
+    }
+    if (is_first) {
+      all = std::move(part);
+    } else {
+      std::erase_if(all, [&](const auto& guard) { return !part.contains(guard.first); });
+      for (auto& [slot, keys] : all) {
+        const std::vector<Key>& more = part[slot];
+        keys.insert(keys.end(), more.begin(), more.end());
+      }
+    }
+    if (all.empty()) return all;
+    is_first = false;
+  }
+  return all;
+}
+
+Guards Derivation::Of(std::uint32_t condition, std::size_t depth) {
+  if (depth > kDepthMax || !Spend(1)) return {};
+  const NodeRecord& node = t_.nodes[condition];
+  switch (node.op) {
+    case NodeOp::And:
+    case NodeOp::Or:
+      return OfJunction(node, depth);
+    case NodeOp::Equal:
+      return OfEqual(node);
+    case NodeOp::In:
+      return OfMembership(node);
+    case NodeOp::HostIn:
+      return OfPatterns(node);
+    case NodeOp::False:
+    case NodeOp::True:
+    case NodeOp::Not:
+    case NodeOp::AnyOf:
+    case NodeOp::AllOf:
+    case NodeOp::NoneOf:
+    case NodeOp::Has:
+    case NodeOp::NotEqual:
+    case NodeOp::Less:
+    case NodeOp::LessEqual:
+    case NodeOp::Greater:
+    case NodeOp::GreaterEqual:
+    case NodeOp::SubsetOf:
+    case NodeOp::Intersects:
+    case NodeOp::SameItems:
+    case NodeOp::Starts:
+    case NodeOp::PathIn:
+    case NodeOp::TextIn:
+    case NodeOp::AddressIn:
+    case NodeOp::AddressInItems:
+      return {};
+  }
+  return {};
+}
+
+// The index of a range, or NoIndex where none is worth its search. It goes by the fact that tells
+// most texts apart.
+std::uint32_t Derivation::IndexOf(Range range) {
+  if (range.count < KeyedEntriesMin) return NoIndex;
+  std::vector<Guards> guards;
+  struct Merit {
+    std::vector<std::uint32_t> texts;
+    std::size_t entries = 0;
+  };
+  std::map<std::uint32_t, Merit> merits;
+  for (const EntryRecord& entry : t_.entries.subspan(range.first, range.count)) {
+    guards.push_back(entry.condition == NoIndex ? Guards() : Of(entry.condition, 0));
+    for (auto& [slot, keys] : guards.back()) {
+      std::sort(keys.begin(), keys.end());
+      keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
+      Merit& merit = merits[slot];
+      ++merit.entries;
+      for (const Key& key : keys) merit.texts.push_back(key.text);
+    }
+  }
+  std::uint32_t slot = NoIndex;
+  std::pair<std::size_t, std::size_t> best{0, KeyedEntriesMin - 1};
+  for (auto& [candidate, merit] : merits) {
+    std::sort(merit.texts.begin(), merit.texts.end());
+    const auto end = std::unique(merit.texts.begin(), merit.texts.end());
+    const std::pair found{static_cast<std::size_t>(end - merit.texts.begin()), merit.entries};
+    if (merit.entries < KeyedEntriesMin || found <= best) continue;
+    best = found;
+    slot = candidate;
+  }
+  if (slot == NoIndex) return NoIndex;
+
+  const auto index = static_cast<std::uint32_t>(made_.indexes.size());
+  const auto unkeyed_begin = static_cast<std::uint32_t>(made_.unkeyed.size());
+  bool by_labels = false;
+  for (std::uint32_t i = 0; i < range.count; ++i) {
+    const auto keys = guards[i].find(slot);
+    if (keys == guards[i].end()) {
+      made_.unkeyed.push_back(range.first + i);
+      continue;
+    }
+    for (const Key& key : keys->second) {
+      by_labels = by_labels || key.reach != kExact;
+      postings_.push_back({key.text, {index, range.first + i, key.reach}});
+    }
+  }
+  const auto unkeyed_end = static_cast<std::uint32_t>(made_.unkeyed.size());
+  made_.indexes.push_back(
+      {range, {unkeyed_begin, unkeyed_end - unkeyed_begin}, slot, by_labels ? 1u : 0u});
+  return index;
+}
+
+void Derivation::MakeKeys() {
+  if (postings_.empty()) return;
+  std::sort(postings_.begin(), postings_.end());
+  std::size_t distinct = 1;
+  for (std::size_t i = 1; i < postings_.size(); ++i) {
+    if (postings_[i].first != postings_[i - 1].first) ++distinct;
+  }
+  made_.keys.resize(std::bit_ceil(2 * distinct));
+  const std::size_t mask = made_.keys.size() - 1;
+  for (std::size_t begin = 0; begin < postings_.size();) {
+    const std::uint32_t text = postings_[begin].first;
+    const auto first = static_cast<std::uint32_t>(made_.postings.size());
+    for (; begin < postings_.size() && postings_[begin].first == text; ++begin) {
+      made_.postings.push_back(postings_[begin].second);
+    }
+    const std::uint64_t hash = KeyHash::Of(t_.TextOf(text));
+    std::size_t place = hash & mask;
+    while (made_.keys[place].text != NoIndex) place = (place + 1) & mask;
+    made_.keys[place] = {text,
+                         static_cast<std::uint32_t>(hash >> 32),
+                         {first, static_cast<std::uint32_t>(made_.postings.size()) - first}};
+  }
+}
+
+EntryIndex Derivation::Run() && {
+  made_.block_indexes.assign(t_.blocks.size(), NoIndex);
+  made_.group_indexes.assign(t_.groups.size(), NoIndex);
+  std::vector<bool> seen(t_.groups.size());
+  for (std::size_t place = 0; place < t_.blocks.size(); ++place) {
+    const BlockRecord& block = t_.blocks[place];
+    made_.block_indexes[place] = IndexOf(block.denials);
+    for (std::uint32_t g = block.groups.first; g < block.groups.first + block.groups.count; ++g) {
+      if (seen[g]) continue;
+      seen[g] = true;
+      made_.group_indexes[g] = IndexOf(t_.groups[g].entries);
+    }
+  }
+  MakeKeys();
+  return std::move(made_);
+}
+
+// ---- Hashes -------------------------------------------------------------------------------------
+
+__extension__ using Product = unsigned __int128;
+
+std::uint64_t Fold(std::uint64_t a, std::uint64_t b) {
+  const Product product = Product{a} * b;
+  return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
+}
+
+template <typename T>
+std::uint64_t Load(const char* bytes) {
+  T value;
+  std::memcpy(&value, bytes, sizeof value);
+  return value;
+}
+
+// Up to 8 bytes as one word, without reading beyond them.
+std::uint64_t LoadFew(const char* bytes, std::size_t size) {
+  if (size == 8) return Load<std::uint64_t>(bytes);
+  if (size >= 4) {
+    return Load<std::uint32_t>(bytes) | Load<std::uint32_t>(bytes + size - 4) << 32;
+  }
+  if (size == 0) return 0;
+  const auto at = [&](std::size_t i) { return std::uint64_t{static_cast<std::uint8_t>(bytes[i])}; };
+  return at(0) | at(size / 2) << 8 | at(size - 1) << 16;
+}
+
+}  // namespace
+
+void EntryIndex::PointTo(Tables& tables) const {
+  tables.block_indexes = block_indexes;
+  tables.group_indexes = group_indexes;
+  tables.indexes = indexes;
+  tables.unkeyed = unkeyed;
+  tables.keys = keys;
+  tables.postings = postings;
+}
+
+EntryIndex DeriveIndex(const Tables& tables) { return Derivation(tables).Run(); }
+
+bool HasItsIndex(const Tables& tables) {
+  const EntryIndex derived = DeriveIndex(tables);
+  return std::ranges::equal(derived.block_indexes, tables.block_indexes) &&
+         std::ranges::equal(derived.group_indexes, tables.group_indexes) &&
+         std::ranges::equal(derived.indexes, tables.indexes) &&
+         std::ranges::equal(derived.unkeyed, tables.unkeyed) &&
+         std::ranges::equal(derived.keys, tables.keys) &&
+         std::ranges::equal(derived.postings, tables.postings);
+}
+
+std::size_t LongestSearch(const Tables& tables) {
+  // Twice around, for a run that goes on from the last row to the first. Half of the rows are free.
+  std::size_t longest = 0;
+  std::size_t run = 0;
+  for (int round = 0; round < 2; ++round) {
+    for (const KeyRecord& key : tables.keys) {
+      run = key.text == NoIndex ? 0 : run + 1;
+      longest = std::max(longest, run);
+    }
+  }
+  return longest + 1;
+}
+
+void KeyHash::AddLabel(std::string_view label) {
+  constexpr std::uint64_t kMore = 0xe7037ed1a0b428db;
+  constexpr std::uint64_t kLast = 0x8ebc6af09c88c6e3;
+  constexpr std::uint64_t kSize = 0xa0761d6478bd642f;
+  const char* bytes = label.data();
+  std::size_t size = label.size();
+  state_ ^= (size + 1) * kSize;
+  for (; size > 8; bytes += 8, size -= 8) {
+    state_ = Fold(state_ ^ Load<std::uint64_t>(bytes), kMore);
+  }
+  state_ = Fold(state_ ^ LoadFew(bytes, size), kLast);
+}
+
+std::uint64_t KeyHash::Of(std::string_view text) {
+  KeyHash hash;
+  for (;;) {
+    const std::size_t dot = text.rfind('.');
+    hash.AddLabel(dot == text.npos ? text : text.substr(dot + 1));
+    if (dot == text.npos) return hash.value();
+    text = text.substr(0, dot);
+  }
+}
+
+const KeyRecord* FindKey(const Tables& tables, std::string_view text, std::uint64_t hash) {
+  if (tables.keys.empty()) return nullptr;
+  const std::size_t mask = tables.keys.size() - 1;
+  const auto tag = static_cast<std::uint32_t>(hash >> 32);
+  for (std::size_t place = hash & mask;; place = (place + 1) & mask) {
+    const KeyRecord& key = tables.keys[place];
+    if (key.text == NoIndex) return nullptr;
+    if (key.tag == tag && tables.TextOf(key.text) == text) return &key;
+  }
+}
+
+}  // namespace curfew::module
