@@ -16,7 +16,7 @@ void AppendLittle(Bytes& out, std::uint32_t value, std::size_t width) {
 
 bool IsKnown(std::uint16_t kind) {
   return (kind >= static_cast<std::uint16_t>(Kind::Configure) &&
-          kind <= static_cast<std::uint16_t>(Kind::PowerOff)) ||
+          kind <= static_cast<std::uint16_t>(Kind::Denial)) ||
          (kind >= static_cast<std::uint16_t>(Kind::Up) &&
           kind <= static_cast<std::uint16_t>(Kind::ProcessesEnd));
 }

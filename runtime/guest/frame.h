@@ -15,7 +15,7 @@
 
 namespace curfew::guest {
 
-inline constexpr std::uint16_t ProtocolVersion = 1;
+inline constexpr std::uint16_t ProtocolVersion = 2;
 inline constexpr std::size_t FrameHeaderBytes = 12;
 inline constexpr std::size_t FramePayloadBytesMax = 256 * 1024;
 
@@ -36,6 +36,7 @@ enum class Kind : std::uint16_t {
   ListProcesses = 12,
   EndProcesses = 13,
   PowerOff = 14,
+  Denial = 15,
   // Guest to host.
   Up = 64,
   Ready = 65,

@@ -55,7 +55,7 @@ TEST_CASE("a header that cannot be ends the stream for good") {
        {Case{Header(0xffffffff, output, 0, 1), FailureCode::TooLarge},
         Case{Header(FramePayloadBytesMax + 1, output, 0, 1), FailureCode::TooLarge},
         Case{Header(0, 0, 0, 1), FailureCode::Malformed},
-        Case{Header(0, 15, 0, 1), FailureCode::Malformed},
+        Case{Header(0, 16, 0, 1), FailureCode::Malformed},
         Case{Header(0, 63, 0, 1), FailureCode::Malformed},
         Case{Header(0, 79, 0, 1), FailureCode::Malformed},
         Case{Header(0, 0xffff, 0, 1), FailureCode::Malformed},

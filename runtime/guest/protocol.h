@@ -34,6 +34,8 @@ inline constexpr std::size_t ArgvBytesMax = 1024;   // of a listed process, then
 inline constexpr std::size_t PortsMax = 64;         // of one listed process
 inline constexpr std::size_t ExecsMax = 64;         // alive at once
 inline constexpr std::size_t DisksMax = 16;
+inline constexpr std::size_t NetworksMax = 1;
+inline constexpr std::size_t DenialBytesMax = 1024;  // of one line
 inline constexpr std::size_t MessageBytesMax = 1024;
 inline constexpr std::size_t WriteFileBytesMax = 128 * 1024;
 
@@ -49,6 +51,22 @@ struct DiskMount {
   }
 };
 
+// How the guest speaks to its gateway, its one neighbour. Addresses are IPv4, in the order of their
+// digits.
+struct NetworkSetting {
+  std::string mac;  // of the link, as the kernel prints it
+  std::uint32_t address = 0;
+  std::uint32_t gateway = 0;
+  std::uint32_t resolver = 0;
+  template <typename V>
+  void Fields(V& v) {
+    v.Text(mac, NameBytesMax);
+    v.Number(address);
+    v.Number(gateway);
+    v.Number(resolver);
+  }
+};
+
 // Everything that makes this guest a particular sandbox. A template never got it.
 struct Configure {
   static constexpr Kind kind = Kind::Configure;
@@ -56,6 +74,7 @@ struct Configure {
   std::uint64_t wall_ns = 0;  // since 1970
   Bytes entropy;              // credited in full
   std::vector<DiskMount> disks;
+  std::vector<NetworkSetting> networks;  // none where policy allows nothing out
   std::vector<std::string> environment;  // NAME=value, the defaults of every command
   template <typename V>
   void Fields(V& v) {
@@ -63,6 +82,7 @@ struct Configure {
     v.Number(wall_ns);
     v.Blob(entropy, 512);
     v.List(disks, DisksMax);
+    v.List(networks, NetworksMax);
     v.TextList(environment, ArgumentsMax, ArgumentBytesMax);
   }
 };
@@ -221,6 +241,16 @@ struct PowerOff {
   static constexpr Kind kind = Kind::PowerOff;
   template <typename V>
   void Fields(V&) {}
+};
+
+// Something that left the guest was refused: one printable line for /run/curfew/denials.
+struct Denial {
+  static constexpr Kind kind = Kind::Denial;
+  std::string line;
+  template <typename V>
+  void Fields(V& v) {
+    v.Text(line, DenialBytesMax);
+  }
 };
 
 // --- guest to host -------------------------------------------------------------------------------

@@ -213,6 +213,12 @@ void Session::Write(const WriteFile& what, Reply<Unit> reply) {
   Ask(what, AnswerTimeoutMs, Waiting{Kind::Done, AsUnit(std::move(reply))});
 }
 
+void Session::NoteDenial(std::string line, Reply<Unit> reply) {
+  line.resize(std::min(line.size(), DenialBytesMax));
+  std::replace_if(line.begin(), line.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
+  Ask(Denial{std::move(line)}, AnswerTimeoutMs, Waiting{Kind::Done, AsUnit(std::move(reply))});
+}
+
 std::uint32_t Session::AskProgram(const Prepare& what, Reply<Prepared> reply) {
   const std::uint32_t id = next_id_;  // the one that Ask will use
   const auto timeout_ms = static_cast<std::int64_t>(what.timeout_ms);
@@ -368,6 +374,7 @@ Outcome Session::Deliver(const Frame& frame) {
     case Kind::ListProcesses:
     case Kind::EndProcesses:
     case Kind::PowerOff:
+    case Kind::Denial:
       return Unexpected(frame);
   }
   return Unexpected(frame);

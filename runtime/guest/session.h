@@ -81,6 +81,9 @@ class Session {
   void SendConfigure(const Configure& what, Reply<Unit> reply);
 
   void Write(const WriteFile& what, Reply<Unit> reply);
+  // A line for /run/curfew/denials. What is not printable in it is shown as `?`, and what is over
+  // DenialBytesMax is cut.
+  void NoteDenial(std::string line, Reply<Unit> reply);
 
   // Asks which file a command would run. The id is the command's from here on; it must be followed
   // by Run or Drop when the reply is a value, and is void when it is a Failure (NotFound: there is

@@ -61,6 +61,39 @@ FailureCode EndedBy(const Guest& guest) {
   return guest.session->failure()->code;
 }
 
+TEST_CASE("a refusal reaches the guest as one printable line within its bound") {
+  Guest guest;
+  bool noted = false;
+  guest.session->NoteDenial("a\nb\x1b\xff c" + std::string(2000, 'x'),
+                            [&](Outcome done) { noted = done.has_value(); });
+  const std::optional<Frame> frame = guest.Hear();
+  REQUIRE(frame);
+  const Result<Denial> denial = DecodeMessage<Denial>(*frame);
+  REQUIRE(denial);
+  CHECK(denial->line.size() == DenialBytesMax);
+  CHECK(denial->line.rfind("a?b?? cxxx", 0) == 0);
+  guest.Say(frame->id, Done{});
+  CHECK(noted);
+}
+
+TEST_CASE("a guest that may have a network has one and no more") {
+  Configure configure;
+  configure.networks = {{"52:54:00:12:34:56", 0x0a00020f, 0x0a000202, 0x0a000203}};
+  Bytes bytes;
+  REQUIRE(AppendMessage(bytes, 1, configure));
+  FrameReader reader;
+  reader.Feed(bytes);
+  const Result<Configure> read = DecodeMessage<Configure>(**reader.Next());
+  REQUIRE(read);
+  REQUIRE(read->networks.size() == 1);
+  CHECK(read->networks[0].mac == "52:54:00:12:34:56");
+  CHECK(read->networks[0].address == 0x0a00020f);
+  CHECK(read->networks[0].gateway == 0x0a000202);
+  CHECK(read->networks[0].resolver == 0x0a000203);
+  configure.networks.push_back(configure.networks[0]);
+  CHECK_FALSE(AppendMessage(bytes, 1, configure));
+}
+
 TEST_CASE("what nobody asked for ends the session, whatever it is") {
   const auto hostile = [](const std::function<void(Guest&)>& attack) {
     Guest guest;

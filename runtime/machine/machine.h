@@ -29,6 +29,12 @@ struct Disk {
   std::string serial;       // how the guest finds it: 1 to 20 of a-z 0-9 -
 };
 
+// A network card on a tap. Whoever made the tap says what it leads to.
+struct Nic {
+  OwnedFd tap;  // with a virtio_net_hdr before each frame
+  std::string mac;
+};
+
 // Everything that a machine is made of. Descriptors are owned: a machine that is gone holds
 // nothing.
 struct Spec {
@@ -37,6 +43,7 @@ struct Spec {
   OwnedFd initrd;    // likewise
   OwnedFd root;      // the erofs image, attached read-only with the serial "root"
   std::vector<Disk> disks;
+  std::optional<Nic> nic;
   unsigned vcpus = 1;
   std::uint64_t memory_bytes = 256ull << 20;
   Isolation isolation = Isolation::Kvm;

@@ -12,11 +12,13 @@
 
 namespace curfew::network {
 
+// The guest has no neighbour but the gateway: every other address, near or far, is behind it, and
+// so reaches it.
+//
 // The same in every namespace, so that the clone of a machine needs no new settings: another MAC on
 // the host's end would leave a stale neighbour in the guest, and its network would be dead.
 inline constexpr std::string_view GuestAddress = "10.0.2.15";
 inline constexpr std::string_view GatewayAddress = "10.0.2.2";  // default route and resolver
-inline constexpr unsigned PrefixLength = 24;
 inline constexpr std::string_view GuestMac = "52:54:00:12:34:56";
 inline constexpr std::string_view GatewayMac = "52:54:00:12:34:02";
 inline constexpr std::uint16_t DnsPort = 53;

@@ -54,7 +54,7 @@ std::size_t ChecksumPlace(std::uint8_t protocol) {
 Bytes Sealed(const PlayedPacket& packet) {
   Bytes payload = packet.payload;
   const std::size_t place = ChecksumPlace(packet.protocol);
-  if (payload.size() < place + 2) return payload;
+  if (!packet.is_whole || payload.size() < place + 2) return payload;
   Bytes summed;
   if (packet.protocol != IPPROTO_ICMP) {
     Put32(summed, AddressOf(packet.source));
@@ -94,6 +94,20 @@ Bytes TcpPayload(const TcpSegment& segment) {
   Put16(bytes, 0);
   bytes.insert(bytes.end(), segment.data.begin(), segment.data.end());
   return bytes;
+}
+
+std::vector<PlayedPacket> Split(const PlayedPacket& packet, std::size_t bytes) {
+  constexpr std::uint16_t MoreFragments = 0x2000;
+  const Bytes whole = Sealed(packet);
+  PlayedPacket first = packet;
+  PlayedPacket second = packet;
+  first.is_whole = second.is_whole = false;
+  const auto cut = whole.begin() + static_cast<std::ptrdiff_t>(bytes);
+  first.fragment = MoreFragments;
+  first.payload.assign(whole.begin(), cut);
+  second.fragment = static_cast<std::uint16_t>(bytes / 8);
+  second.payload.assign(cut, whole.end());
+  return {first, second};
 }
 
 void PlayedGuest::Send(const PlayedPacket& packet) {

@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace curfew::network {
 
@@ -16,7 +18,8 @@ struct PlayedPacket {
   std::string destination = "10.0.2.2";
   std::uint8_t protocol = 17;
   std::uint16_t fragment = 0;  // flags and offset as they stand in the header
-  Bytes payload;               // from the header of TCP, UDP or ICMP on; its checksum is set
+  Bytes payload;               // from the header of TCP, UDP or ICMP on
+  bool is_whole = true;        // its checksum is set
 };
 
 Bytes UdpPayload(std::uint16_t source_port, std::uint16_t destination_port, std::string_view data);
@@ -33,6 +36,9 @@ inline constexpr std::uint8_t TcpSyn = 0x02;
 inline constexpr std::uint8_t TcpReset = 0x04;
 inline constexpr std::uint8_t TcpAck = 0x10;
 Bytes TcpPayload(const TcpSegment& segment);
+
+// The same packet in two fragments, the first with `bytes` (a multiple of 8) of the payload.
+std::vector<PlayedPacket> Split(const PlayedPacket& packet, std::size_t bytes);
 
 class PlayedGuest {
  public:

@@ -23,6 +23,7 @@ namespace {
 
 constexpr char TunDevice[] = "/dev/net/tun";
 constexpr std::uint16_t RedirectPort = 15001;  // in a namespace that nobody else uses
+constexpr unsigned PrefixLength = 24;          // holds the guest's address
 constexpr int Backlog = 1024;
 constexpr std::string_view ProbedSandbox = "cf-aaaaaaaaaaaaaaaa";
 constexpr std::string_view Remedy =

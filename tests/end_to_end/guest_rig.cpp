@@ -45,7 +45,7 @@ std::string GuestRig::Missing() {
   return manifest ? "" : manifest.error().message;
 }
 
-GuestRig::GuestRig() {
+GuestRig::GuestRig(Network network) {
   char folder[] = "/tmp/curfew-rig-XXXXXX";
   state_ = mkdtemp(folder);
   image_ = Must(image::Open(ImageFolder()));
@@ -59,6 +59,10 @@ GuestRig::GuestRig() {
   spec.initrd = std::move(image_->initrd);
   spec.root = std::move(image_->root);
   spec.disks.push_back({std::move(scratch.file), std::move(scratch.key), scratch.bytes, "work"});
+  if (network == Network::Wired) {
+    wire_ = Must(network::MakeWire("cf-rigaaaaaaaaaaaaa"));
+    spec.nic = machine::Nic{std::move(wire_->tap), std::string(network::GuestMac)};
+  }
   spec.memory_bytes = MemoryBytes;
   spec.isolation = machine::Isolation::Emulated;
   spec.tsc_khz = Must(machine::MeasureTscKhz());
@@ -75,6 +79,9 @@ GuestRig::GuestRig() {
     configure.wall_ns = 1'800'000'000'000'000'000;
     configure.entropy = Bytes(64, 7);
     configure.disks = {{"work", "/work"}};
+    if (wire_) {
+      configure.networks = {{std::string(network::GuestMac), 0x0a00020f, 0x0a000202, 0x0a000202}};
+    }
     configure.environment = {"PATH=/usr/local/bin:/usr/bin:/bin", "LANG=C.UTF-8"};
     session_->SendConfigure(configure, [&](Outcome configured) { ready = configured.has_value(); });
   });
@@ -108,8 +115,10 @@ bool GuestRig::Drive(const std::function<bool()>& done, std::int64_t patience_ms
     for (const machine::Watch& watch : machine_->Watches()) {
       watched.push_back({watch.fd, watch.events, 0});
     }
+    if (on_turn) wake = std::min(wake, NowMs() + 50);
     const std::int64_t patience = std::max<std::int64_t>(0, wake - NowMs());
     poll(watched.data(), watched.size(), static_cast<int>(patience));
+    if (on_turn) on_turn();
     session_->OnReady();
     machine_->OnReady();
     session_->OnTime();

@@ -7,6 +7,7 @@
 #include "runtime/image/image.h"
 #include "runtime/machine/cgroups.h"
 #include "runtime/machine/machine.h"
+#include "runtime/network/network.h"
 
 #include <cstdint>
 #include <functional>
@@ -30,12 +31,16 @@ class GuestRig {
   // Why no machine can be booted here; empty when one can.
   static std::string Missing();
 
-  // Boots up to Ready, with a scratch disk at /work.
-  GuestRig();
+  // Boots up to Ready, with a scratch disk at /work. With a network: on a wire whose gateway is the
+  // test.
+  enum class Network { None, Wired };
+  explicit GuestRig(Network network = Network::None);
   ~GuestRig();
 
   // Polls everything until `done`; false when that took more than `patience_ms`.
   bool Drive(const std::function<bool()>& done, std::int64_t patience_ms = 120'000);
+  // What else is done on each turn, at least each 50 ms.
+  std::function<void()> on_turn;
 
   // Asks, runs, feeds `input`, and reads to the end.
   Ran Run(std::vector<std::string> arguments, const std::string& input = {},
@@ -44,6 +49,7 @@ class GuestRig {
 
   machine::Machine& vm() { return *machine_; }
   guest::Session& session() { return *session_; }
+  network::Wire& wire() { return *wire_; }
   const machine::Cgroups& cgroups() const { return *cgroups_; }
   // Drops the machine and its session, as the death of their owner would.
   void Lose();
@@ -54,6 +60,7 @@ class GuestRig {
   std::string state_;
   std::optional<image::Image> image_;
   std::optional<machine::Cgroups> cgroups_;
+  std::optional<network::Wire> wire_;
   std::unique_ptr<machine::Machine> machine_;
   std::unique_ptr<guest::Session> session_;
 };

@@ -192,6 +192,13 @@ void Agent::Dispatch(const Frame& frame) {
     case Kind::WriteFile:
       return With<WriteFile>(frame,
                              [&](const WriteFile& what) { SendOutcome(id, WriteWholeFile(what)); });
+    case Kind::Denial:
+      return With<Denial>(frame, [&](const Denial& denial) {
+        if (!actions_.note_denial) {
+          return SendRefusal(id, Failure(FailureCode::Usage, "there is no machine to be told"));
+        }
+        SendOutcome(id, actions_.note_denial(denial.line));
+      });
     case Kind::Prepare:
       return With<Prepare>(frame, [&](Prepare& request) { OnPrepare(id, std::move(request)); });
     case Kind::Start:

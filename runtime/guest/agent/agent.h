@@ -20,6 +20,7 @@ namespace curfew::guest {
 // What the agent does to the machine around it; in a test there is none.
 struct MachineActions {
   std::function<Outcome(const Configure&)> configure;
+  std::function<Outcome(const std::string& line)> note_denial;
   std::function<void()> power_off;
 };
 

@@ -1,5 +1,7 @@
 #include "runtime/guest/agent/machine_boot.h"
 
+#include "runtime/guest/agent/denials.h"
+#include "runtime/guest/agent/network.h"
 #include "runtime/guest/agent/text_file.h"
 
 #include <algorithm>
@@ -214,6 +216,10 @@ Outcome ApplyConfiguration(const Configure& configuration) {
     CURFEW_TRY_VOID(MakeFolders(disk.path));
     CURFEW_TRY_VOID(Mount(device.c_str(), disk.path.c_str(), "ext4",
                           MS_NOATIME | MS_NOSUID | MS_NODEV, nullptr));
+  }
+  for (const NetworkSetting& network : configuration.networks) {
+    CURFEW_TRY_VOID(BeginDenials(DenialsFile));
+    CURFEW_TRY_VOID(JoinNetwork(network));
   }
   return Ok();
 }

@@ -17,7 +17,7 @@ inline constexpr char GuestCgroupRoot[] = "/sys/fs/cgroup/tasks";
 // control port.
 Result<OwnedFd> BootMachine();
 
-// Makes this guest a particular one: clock, entropy, name, disks.
+// Makes this guest a particular one: clock, entropy, name, disks, network.
 Outcome ApplyConfiguration(const Configure& configuration);
 
 // "what: why" for errno `error`.

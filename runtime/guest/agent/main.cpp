@@ -1,6 +1,7 @@
 // curfew-guest: the only program of the initrd, PID 1 inside a machine. With `--serve-fd N` it is
 // the same agent on a socket, in a PID namespace of a test.
 #include "runtime/guest/agent/agent.h"
+#include "runtime/guest/agent/denials.h"
 #include "runtime/guest/agent/machine_boot.h"
 
 #include <cstdio>
@@ -36,7 +37,12 @@ int ServeMachine() {
     std::fprintf(stderr, "curfew-guest: cannot boot: %s\n", port.error().message.c_str());
     return 1;
   }
-  Agent agent(std::move(*port), GuestCgroupRoot, {ApplyConfiguration, PowerOffMachine}, true);
+  Agent agent(
+      std::move(*port), GuestCgroupRoot,
+      {.configure = ApplyConfiguration,
+       .note_denial = [](const std::string& line) { return AppendDenial(DenialsFile, line); },
+       .power_off = PowerOffMachine},
+      true);
   agent.Run(MakeUp(started_us));
   std::fprintf(stderr, "curfew-guest: the host's frames make no sense\n");
   return 1;

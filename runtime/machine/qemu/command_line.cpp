@@ -37,6 +37,12 @@ std::vector<std::string> CommandLine(const Spec& spec, const std::string& qemu_p
       "driver=file,filename=/dev/fdset/1,node-name=root-file,read-only=on,auto-read-only=off",
       "-blockdev", "driver=raw,file=root-file,node-name=root,read-only=on", "-device",
       "virtio-blk-device,drive=root,serial=root"};
+  // Always in this place: a clone of a machine must have its devices in the same order.
+  if (spec.nic) {
+    line.insert(line.end(),
+                {"-netdev", fmt::format("tap,id=net,fd={},vhost=off", int{TapFd}), "-device",
+                 fmt::format("virtio-net-device,netdev=net,mac={}", spec.nic->mac)});
+  }
   for (std::size_t i = 0; i < spec.disks.size(); ++i) {
     const Disk& disk = spec.disks[i];
     line.insert(

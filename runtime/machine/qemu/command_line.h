@@ -17,7 +17,7 @@ enum Descriptor : int {
   KernelFd = 6,
   InitrdFd = 7,
   RootFd = 8,
-  FirstFreeFd = 9,
+  TapFd = 9,  // where there is a card
 };
 
 // The name of the device and of the placeholder of the disk with this index, for QMP.

@@ -59,6 +59,18 @@ TEST_CASE("the command line is the one that was proven") {
         "-device virtio-blk-device,drive=empty0,serial=work,id=disk0,werror=report,rerror=report");
 }
 
+TEST_CASE("a card stands behind the root and before every other disk") {
+  Spec spec = Example();
+  spec.nic = Nic{OwnedFd(), "52:54:00:12:34:56"};
+  std::string line;
+  for (const std::string& argument : CommandLine(spec, "qemu")) line += argument + " ";
+  CHECK(
+      line.find(
+          "serial=root -netdev tap,id=net,fd=9,vhost=off "
+          "-device virtio-net-device,netdev=net,mac=52:54:00:12:34:56 -blockdev driver=null-co") !=
+      std::string::npos);
+}
+
 TEST_CASE("no key is ever an argument") {
   for (const std::string& argument : CommandLine(Example(), "qemu")) {
     CHECK(argument.find("00aa") == std::string::npos);

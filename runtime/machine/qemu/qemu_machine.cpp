@@ -125,15 +125,14 @@ class QemuMachine final : public Machine {
     CURFEW_TRY(Ends agent, MakeChannel());
     CURFEW_TRY(Ends console, MakeChannel());
     CURFEW_TRY(Ends errors, MakeChannel());
-    CURFEW_TRY(identity_.pid,
-               qemu::Launch({CommandLine(spec_, qemu_path),
-                             {qmp.theirs.get(), agent.theirs.get(), console.theirs.get(),
-                              spec_.kernel.get(), spec_.initrd.get(), spec_.root.get()},
-                             errors.theirs.get(),
-                             spec_.cgroup_procs,
-                             spec_.uid,
-                             spec_.gid,
-                             spec_.isolation == Isolation::Kvm}));
+    // In the order of enum Descriptor.
+    std::vector<int> descriptors = {qmp.theirs.get(),   agent.theirs.get(), console.theirs.get(),
+                                    spec_.kernel.get(), spec_.initrd.get(), spec_.root.get()};
+    if (spec_.nic) descriptors.push_back(spec_.nic->tap.get());
+    CURFEW_TRY(identity_.pid, qemu::Launch({CommandLine(spec_, qemu_path), std::move(descriptors),
+                                            errors.theirs.get(), spec_.cgroup_procs, spec_.uid,
+                                            spec_.gid, spec_.isolation == Isolation::Kvm}));
+    spec_.nic.reset();  // the tap is QEMU's now, and dies with it
     // Not reaped before we do it, so the pid is still this process's.
     pidfd_ = OwnedFd(static_cast<int>(syscall(SYS_pidfd_open, identity_.pid, 0)));
     if (!pidfd_.is_open()) {
