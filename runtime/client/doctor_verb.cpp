@@ -2,6 +2,7 @@
 #include "runtime/client/verbs.h"
 #include "runtime/evidence/canonical_json.h"
 #include "runtime/machine/capabilities.h"
+#include "runtime/network/network.h"
 
 #include <algorithm>
 #include <unistd.h>
@@ -39,6 +40,7 @@ class DoctorVerb final : public Verb {
     const machine::Capabilities can = machine::Probe();
     std::vector<Finding> findings = {Root(), Keeper(), State()};
     findings.insert(findings.end(), can.findings.begin(), can.findings.end());
+    findings.push_back(Network());
     const bool blocked = std::any_of(findings.begin(), findings.end(), [](const Finding& finding) {
       return finding.needed && !finding.good;
     });
@@ -79,6 +81,17 @@ class DoctorVerb final : public Verb {
             .needed = true,
             .detail = state_ + (good ? " can be written" : " cannot be written"),
             .remedy = good ? "" : "name another with --state or CURFEW_STATE"};
+  }
+
+  // Made once, and dropped.
+  static Finding Network() {
+    const Outcome tried = network::TryWire();
+    return {.name = "network",
+            .good = tried.has_value(),
+            .needed = false,
+            .detail = tried ? "a sandbox can have a network that leads to its gateway alone"
+                            : tried.error().message,
+            .remedy = tried ? "" : "until then, classes that allow anything out are denied here"};
   }
 
   static std::string Text(const std::vector<Finding>& findings, const machine::Capabilities& can,

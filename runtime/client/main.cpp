@@ -4,6 +4,7 @@
 #include "compiler/tool/verbs.h"
 #include "runtime/client/verbs.h"
 #include "runtime/host/linux/linux_host.h"
+#include "runtime/network/kernel_networks.h"
 
 #include <exception>
 #include <fcntl.h>
@@ -35,8 +36,10 @@ std::string KeeperProgram() {
 
 int Run(int argc, char** argv, curfew::Console& console) {
   const curfew::host::LinuxHost host;
+  curfew::network::KernelNetworks networks;
   const curfew::client::Means means{.files = *host.files,
                                     .processes = *host.processes,
+                                    .networks = networks,
                                     .clock = *host.clock,
                                     .entropy = *host.entropy,
                                     .compile = curfew::tool::CompileModule,

@@ -59,7 +59,7 @@ class ResidueVerb final : public Verb {
       CURFEW_TRY(const evidence::ResidueQuery query,
                  lifecycle::ResidueQueryOf(station->store(), station->state(), sandbox));
       const evidence::ResidueReport report =
-          evidence::SearchResidue(means_.files, means_.clock, query);
+          evidence::SearchResidue(means_.files, means_.networks, means_.clock, query);
       searched.push_back({.sandbox_id = sandbox.incarnation.id,
                           .verdict = report.verdict(),
                           .findings = report.findings});
@@ -85,7 +85,8 @@ class ResidueVerb final : public Verb {
   // Traces of sandboxes that are in no catalogue of ours. One whose machine has a living keeper
   // belongs to another state directory.
   Outcome SearchUnknown(const std::vector<store::Sandbox>& known, std::vector<Searched>& searched) {
-    CURFEW_TRY(const std::vector<std::string> seen, evidence::SandboxesSeen(means_.files));
+    CURFEW_TRY(const std::vector<std::string> seen,
+               evidence::SandboxesSeen(means_.files, means_.networks));
     for (const std::string& id : seen) {
       const bool is_known = std::any_of(known.begin(), known.end(), [&](const auto& sandbox) {
         return sandbox.incarnation.id == id;

@@ -47,7 +47,8 @@ Result<lifecycle::SweepReport> Station::Sweep(Console& console, bool quarantined
                  .key = *key_,
                  .search =
                      [this](const evidence::ResidueQuery& query) {
-                       return evidence::SearchResidue(means_.files, means_.clock, query);
+                       return evidence::SearchResidue(means_.files, means_.networks, means_.clock,
+                                                      query);
                      },
                  .checkpoint = keeper::KillPoint("sweep.")},
       .remove_cgroups = [](const std::string& id) { return machine::Cgroups::Find(id).Remove(); },

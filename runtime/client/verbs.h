@@ -6,6 +6,7 @@
 #include "runtime/host/clock.h"
 #include "runtime/host/entropy.h"
 #include "runtime/host/files.h"
+#include "runtime/host/networks.h"
 #include "runtime/host/processes.h"
 
 #include <functional>
@@ -18,6 +19,7 @@ namespace curfew::client {
 struct Means {
   host::Files& files;
   host::Processes& processes;
+  host::Networks& networks;
   const host::Clock& clock;
   host::Entropy& entropy;
   // The bytes of the module that these policies make: InvalidPolicy with the diagnostics as text.

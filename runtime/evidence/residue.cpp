@@ -1,5 +1,7 @@
 #include "runtime/evidence/residue.h"
 
+#include "runtime/evidence/residue_networks.h"
+
 #include <algorithm>
 #include <charconv>
 #include <map>
@@ -20,6 +22,7 @@ using host::ProcessIdentity;
 constexpr std::size_t ProcFileBytesMax = 16 * 1024 * 1024;
 constexpr int CgroupDepthMax = 12;
 constexpr int DirectoryLevels = 2;
+constexpr std::string_view TunDevice = "/dev/net/tun";
 
 std::optional<std::uint64_t> Number(std::string_view text, int base = 10) {
   std::uint64_t number = 0;
@@ -62,9 +65,17 @@ bool IsGone(const Failure& failure) { return failure.code == FailureCode::NotFou
 
 class Search {
  public:
-  Search(host::Files& files, const host::Clock& clock, const ResidueQuery& query,
-         const SearchedPlaces& places)
-      : files_(files), query_(query), places_(places), same_boot_(query.boot_id == clock.BootId()) {
+  Search(host::Files& files, host::Networks& networks, const host::Clock& clock,
+         const ResidueQuery& query, const SearchedPlaces& places)
+      : files_(files),
+        query_(query),
+        places_(places),
+        same_boot_(query.boot_id == clock.BootId()),
+        networks_(networks, query, same_boot_,
+                  {.looked_at = [this](ResidueClass one) { LookedAt(one); },
+                   .destroyed = [this](ResidueClass one) { Destroyed(one); },
+                   .found = [this](ResidueClass one, Fate fate, const std::string& identity,
+                                   const std::string& why) { Found(one, fate, identity, why); }}) {
     for (const ResidueClass one : ResidueClasses) report_.classes.push_back({one, 0, 0, 0, 0, 0});
   }
 
@@ -72,6 +83,7 @@ class Search {
     JournalledProcesses();
     AllProcesses();
     Disks();
+    networks_.Conclude(CountOf(ResidueClass::Process).unknown > 0);
     for (const std::string& directory : places_.directories) NamesIn(directory, 1);
     OwnDirectories();
     Cgroups(places_.cgroups, 0);
@@ -144,8 +156,10 @@ class Search {
     const Result<std::string> self = files_.ReadLink(places_.proc + "/self");
     const Result<std::vector<std::string>> names = files_.List(places_.proc);
     if (!names) {
-      for (const ResidueClass one : {ResidueClass::Process, ResidueClass::Mount,
-                                     ResidueClass::DeletedFile, ResidueClass::Socket}) {
+      for (const ResidueClass one :
+           {ResidueClass::Process, ResidueClass::Mount, ResidueClass::DeletedFile,
+            ResidueClass::Socket, ResidueClass::NetworkNamespace, ResidueClass::Tap,
+            ResidueClass::PacketTable}) {
         Unknown(one, places_.proc, names.error().message);
       }
       return;
@@ -175,11 +189,12 @@ class Search {
     if (stat->state == 'Z') return;  // it has no memory and no descriptors left
     if (!is_excused) CommandLine(pid, identity);
     const bool may_be_passed_over = CannotBeItsOwn(stat->identity);
-    const bool read = Descriptors(pid, identity, is_excused, may_be_passed_over) &&
+    const bool read = NetworksOf(pid, identity, may_be_passed_over) &&
+                      Descriptors(pid, identity, is_excused, may_be_passed_over) &&
                       Mappings(pid, identity, is_excused, may_be_passed_over);
     if (!read) ++CountOf(ResidueClass::Process).passed_over;
     Namespace(pid, "mnt", "mountinfo", ResidueClass::Mount, mount_namespaces_,
-              [&](std::string_view line) { Mount(line); });
+              [&](std::string_view line) { Mount(pid, line); });
     Namespace(pid, "net", "net/unix", ResidueClass::Socket, network_namespaces_,
               [&](std::string_view line) { Socket(line); });
   }
@@ -297,6 +312,12 @@ class Search {
         continue;
       }
       const std::string how = "descriptor " + number;
+      if (NetworkResidue::IsNetwork(*target))
+        networks_.LookInto(path, *target, fmt::format("{} of {}", how, identity));
+      if (*target == TunDevice) {
+        const auto info = ProcText(pid, "fdinfo/" + number, ResidueClass::Tap, identity);
+        if (info) networks_.HeldTap(*info, fmt::format("{} of {}", how, identity));
+      }
       if (!is_excused && IsTrace(*target)) HeldFile(identity, *target, how);
       if (query_.disks.empty() || !target->starts_with('/')) continue;
       const Result<FileStatus> status = files_.Inspect(path, Follow::Yes);
@@ -350,8 +371,9 @@ class Search {
     Lines(*text, each);
   }
 
-  void Mount(std::string_view line) {
+  void Mount(pid_t pid, std::string_view line) {
     LookedAt(ResidueClass::Mount);
+    MountedNetwork(pid, line);
     const bool in_own_place =
         std::any_of(query_.directories.begin(), query_.directories.end(),
                     [&](const auto& one) { return line.find(one) != std::string_view::npos; });
@@ -372,6 +394,37 @@ class Search {
     if (in_own_place || Mentions(words[7])) {
       Kept(ResidueClass::Socket, std::string(words[7]), "a bound unix socket");
     }
+  }
+
+  // --- networks ------------------------------------------------------------------------------
+
+  // A thread may be where its process is not. False, and nothing noted, as below.
+  bool NetworksOf(pid_t pid, const std::string& identity, bool may_be_passed_over) {
+    const Result<std::vector<std::string>> threads = files_.List(ProcPath(pid, "task"));
+    const auto unreadable = [&](const Failure& failure) {
+      if (may_be_passed_over && failure.code == FailureCode::PermissionDenied) return false;
+      NoteUnreadable(pid, ResidueClass::NetworkNamespace, identity, failure);
+      return true;
+    };
+    if (!threads) return unreadable(threads.error());
+    for (const std::string& thread : *threads) {
+      const std::string path = ProcPath(pid, fmt::format("task/{}/ns/net", thread));
+      const Result<std::string> target = files_.ReadLink(path);
+      if (target) {
+        networks_.LookInto(path, *target, identity);
+      } else if (!unreadable(target.error())) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  // id parent major:minor net:[inode] place …
+  void MountedNetwork(pid_t pid, std::string_view line) {
+    const std::vector<std::string_view> words = Words(line, 6);
+    if (words.size() < 6 || !NetworkResidue::IsNetwork(words[3])) return;
+    networks_.LookInto(ProcPath(pid, "root") + std::string(words[4]), std::string(words[3]),
+                       fmt::format("the mount {}", words[4]));
   }
 
   void Disks() {
@@ -518,19 +571,20 @@ class Search {
   const ResidueQuery& query_;
   const SearchedPlaces& places_;
   bool same_boot_;
+  NetworkResidue networks_;
   ResidueReport report_;
   std::set<std::pair<ResidueClass, std::string>> found_;
   std::set<std::pair<std::uint64_t, std::uint64_t>> held_disks_;
   std::set<std::string> mount_namespaces_;
-  std::set<std::string> network_namespaces_;
+  std::set<std::string> network_namespaces_;  // whose sockets were read
 };
 
 }  // namespace
 
-ResidueReport SearchResidue(host::Files& files, const host::Clock& clock, const ResidueQuery& query,
-                            const SearchedPlaces& places) {
+ResidueReport SearchResidue(host::Files& files, host::Networks& networks, const host::Clock& clock,
+                            const ResidueQuery& query, const SearchedPlaces& places) {
   CURFEW_CHECK(IsSandboxId(query.sandbox_id), "a search has a sandbox whose names it knows");
-  return Search(files, clock, query, places).Run();
+  return Search(files, networks, clock, query, places).Run();
 }
 
 }  // namespace curfew::evidence

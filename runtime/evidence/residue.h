@@ -1,13 +1,15 @@
 // The search for what a sandbox left on this host. It looks at the host itself and not at what the
-// journal claims: names with the sandbox's id, the uid of its VM, its cgroups, the exact identities
-// that were journalled. What it cannot read is `unknown`. It changes nothing.
+// journal claims: names with the sandbox's id (of links and packet tables in every network
+// namespace too), the uid of its VM, its cgroups, the exact identities that were journalled. What
+// it cannot read is `unknown`. It changes nothing.
 //
 // A process that started before the sandbox was created cannot be its own. Where even root may not
 // read the descriptors of such a one, it is counted as passed over and not as unknown; its cgroup,
 // uid, mounts and sockets are still read.
 //
-// Not seen: kernel keys that their owner hides from root, and names that say nothing of the id
-// below the first two levels of a searched directory.
+// Not seen: kernel keys that their owner hides from root, names that say nothing of the id below
+// the first two levels of a searched directory, and a network namespace that only a socket keeps
+// alive.
 #pragma once
 
 #include "compiler/base/incarnation.h"
@@ -15,6 +17,7 @@
 #include "runtime/evidence/residue_report.h"
 #include "runtime/host/clock.h"
 #include "runtime/host/files.h"
+#include "runtime/host/networks.h"
 #include "runtime/host/processes.h"
 
 #include <cstdint>
@@ -38,6 +41,12 @@ struct FileIdentity {
   friend auto operator<=>(const FileIdentity&, const FileIdentity&) = default;
 };
 
+// The cookie alone is exact; the inode is what other programs print.
+struct NetworkIdentity {
+  std::uint64_t inode = 0;
+  std::uint64_t cookie = 0;
+};
+
 // What is known of the sandbox whose residue is sought.
 struct ResidueQuery {
   std::string sandbox_id;
@@ -46,6 +55,7 @@ struct ResidueQuery {
   std::optional<std::uint32_t> machine_uid;  // of its VM alone
   std::vector<host::ProcessIdentity> processes;
   std::vector<FileIdentity> disks;
+  std::vector<NetworkIdentity> networks;
   std::vector<std::string> cgroups;      // full paths of its directories
   std::vector<std::string> directories;  // below which nothing may remain (its run directory)
   std::vector<std::string> key_files;
@@ -59,12 +69,13 @@ struct ResidueQuery {
   std::function<Result<std::vector<std::string>>()> unrevoked_tokens;
 };
 
-ResidueReport SearchResidue(host::Files& files, const host::Clock& clock, const ResidueQuery& query,
-                            const SearchedPlaces& places = {});
+ResidueReport SearchResidue(host::Files& files, host::Networks& networks, const host::Clock& clock,
+                            const ResidueQuery& query, const SearchedPlaces& places = {});
 
-// The ids of all sandboxes that left a trace in a process's cgroup, a cgroup, a file name or a
-// socket name, sorted: what a sweep compares with the catalogue, also when the catalogue is lost.
-Result<std::vector<std::string>> SandboxesSeen(host::Files& files,
+// The ids of all sandboxes that left a trace in a process's cgroup, a cgroup, a file name, a socket
+// name, a link's alias or a packet table's name, sorted: what a sweep compares with the catalogue,
+// also when the catalogue is lost.
+Result<std::vector<std::string>> SandboxesSeen(host::Files& files, host::Networks& networks,
                                                const SearchedPlaces& places = {});
 
 }  // namespace curfew::evidence

@@ -24,6 +24,12 @@ std::string_view NameOf(ResidueClass residue_class) {
       return "key";
     case ResidueClass::Token:
       return "token";
+    case ResidueClass::NetworkNamespace:
+      return "network-namespace";
+    case ResidueClass::Tap:
+      return "tap";
+    case ResidueClass::PacketTable:
+      return "nft-table";
   }
   CURFEW_UNREACHABLE("the switch names every class");
 }

@@ -18,10 +18,15 @@ enum class ResidueClass {
   Cgroup,
   Key,
   Token,
+  NetworkNamespace,
+  Tap,
+  PacketTable,  // of nf_tables, in whatever namespace
 };
 inline constexpr ResidueClass ResidueClasses[] = {
-    ResidueClass::Process, ResidueClass::Mount,  ResidueClass::File, ResidueClass::DeletedFile,
-    ResidueClass::Socket,  ResidueClass::Cgroup, ResidueClass::Key,  ResidueClass::Token};
+    ResidueClass::Process,     ResidueClass::Mount,      ResidueClass::File,
+    ResidueClass::DeletedFile, ResidueClass::Socket,     ResidueClass::Cgroup,
+    ResidueClass::Key,         ResidueClass::Token,      ResidueClass::NetworkNamespace,
+    ResidueClass::Tap,         ResidueClass::PacketTable};
 
 // How a resource ended. Unknown is never clean.
 enum class Fate { Destroyed, Kept, Unknown };

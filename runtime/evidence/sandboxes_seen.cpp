@@ -37,14 +37,27 @@ Outcome AddNames(host::Files& files, const std::string& directory, int levels,
   return Ok();
 }
 
+// Of each namespace once; what cannot be entered or has ended is passed over.
+void AddNetwork(host::Files& files, host::Networks& networks, const std::string& path,
+                std::set<std::string>& seen, std::set<std::string>& ids) {
+  const Result<std::string> name = files.ReadLink(path);
+  if (!name || !seen.insert(*name).second) return;
+  const Result<host::NetworkSeen> network = networks.Look(path);
+  if (!network) return;
+  for (const host::LinkSeen& link : network->links) AddIdsIn(link.alias, ids);
+  for (const host::PacketTableSeen& table : network->tables) AddIdsIn(table.name, ids);
+}
+
 }  // namespace
 
-Result<std::vector<std::string>> SandboxesSeen(host::Files& files, const SearchedPlaces& places) {
+Result<std::vector<std::string>> SandboxesSeen(host::Files& files, host::Networks& networks,
+                                               const SearchedPlaces& places) {
   std::set<std::string> ids;
   CURFEW_TRY_VOID(AddNames(files, places.cgroups, CgroupDepthMax, ids));
   for (const std::string& directory : places.directories) {
     CURFEW_TRY_VOID(AddNames(files, directory, DirectoryLevels, ids));
   }
+  std::set<std::string> networks_seen;
   CURFEW_TRY(const std::vector<std::string> names, files.List(places.proc));
   for (const std::string& name : names) {
     if (name.find_first_not_of("0123456789") != std::string::npos) continue;
@@ -53,6 +66,7 @@ Result<std::vector<std::string>> SandboxesSeen(host::Files& files, const Searche
           host::ReadText(files, places.proc + "/" + name + file, ProcFileBytesMax);
       if (text) AddIdsIn(*text, ids);
     }
+    AddNetwork(files, networks, places.proc + "/" + name + "/ns/net", networks_seen, ids);
   }
   return std::vector<std::string>(ids.begin(), ids.end());
 }

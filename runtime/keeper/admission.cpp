@@ -4,6 +4,7 @@
 #include "compiler/values/principal.h"
 #include "runtime/host/linux/peer.h"
 #include "runtime/lifecycle/records.h"
+#include "runtime/network/network.h"
 
 #include <algorithm>
 
@@ -116,10 +117,11 @@ Result<std::unique_ptr<Admission>> Admit(World& world, int control, CreateMessag
   CURFEW_TRY_VOID(LoadPolicy(world, admission, descriptors[0]));
   CURFEW_TRY_VOID(OpenState(world, admission));
   CURFEW_TRY(admission.caller, CallerOf(control, admission.message.caller));
-  admission.capabilities = machine::Probe();
-  admission.questions =
-      std::make_unique<Questions>(admission.engine->module(), world.clock, admission.caller,
-                                  CapabilityWords(admission.capabilities));
+  admission.machine = machine::Probe();
+  admission.capabilities =
+      CapabilityWords(admission.machine, world.open_gateway && network::TryWire().has_value());
+  admission.questions = std::make_unique<Questions>(admission.engine->module(), world.clock,
+                                                    admission.caller, admission.capabilities);
   if (Outcome stated = admission.questions->StateCreate(admission.message.request); !stated) {
     admission.invalid = stated.error().message;
   }
@@ -135,8 +137,8 @@ Result<std::unique_ptr<Admission>> Admit(World& world, int control, CreateMessag
                                      .key = *admission.receipt_key,
                                      .search =
                                          [&world](const evidence::ResidueQuery& query) {
-                                           return evidence::SearchResidue(world.files, world.clock,
-                                                                          query);
+                                           return evidence::SearchResidue(
+                                               world.files, world.networks, world.clock, query);
                                          },
                                      .checkpoint = world.checkpoint},
                                     admission.message.sandbox));
@@ -187,10 +189,12 @@ Result<std::uint32_t> ChooseMachineUid(store::Store& store, const Incarnation& s
   return *chosen;
 }
 
-std::set<std::string, std::less<>> CapabilityWords(const machine::Capabilities& capabilities) {
+std::set<std::string, std::less<>> CapabilityWords(const machine::Capabilities& machine,
+                                                   bool judges_egress) {
   std::set<std::string, std::less<>> words;
-  if (capabilities.CanKvm()) words.emplace(module::capability::Kvm);
-  if (capabilities.CanEmulate()) words.emplace(module::capability::Emulation);
+  if (machine.CanKvm()) words.emplace(module::capability::Kvm);
+  if (machine.CanEmulate()) words.emplace(module::capability::Emulation);
+  if (judges_egress) words.emplace(module::capability::Egress);
   return words;
 }
 

@@ -13,6 +13,7 @@
 
 #include <memory>
 #include <optional>
+#include <set>
 
 namespace curfew::keeper {
 
@@ -38,7 +39,8 @@ struct Admission {
   std::unique_ptr<evidence::SigningKey> receipt_key;
   std::unique_ptr<evidence::SigningKey> token_key;
   Caller caller;
-  machine::Capabilities capabilities;
+  machine::Capabilities machine;
+  std::set<std::string, std::less<>> capabilities;  // words of module/capability.h
   std::unique_ptr<Questions> questions;
   std::unique_ptr<lifecycle::Books> books;  // not there while nothing is on record
   std::unique_ptr<RecordedDecisions> decisions;
@@ -58,6 +60,8 @@ gate::Decision<schema::Action::Create> AskToCreate(Admission& admission);
 // A uid for the machine that no open sandbox of this host's store has.
 Result<std::uint32_t> ChooseMachineUid(store::Store& store, const Incarnation& sandbox);
 
-std::set<std::string, std::less<>> CapabilityWords(const machine::Capabilities& capabilities);
+// `judges_egress`: a wire can be made here, and somebody answers on it.
+std::set<std::string, std::less<>> CapabilityWords(const machine::Capabilities& machine,
+                                                   bool judges_egress);
 
 }  // namespace curfew::keeper

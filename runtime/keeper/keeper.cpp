@@ -86,7 +86,7 @@ class Keeping {
                        {.sandbox = admission_->message.sandbox,
                         .wall_ms = world_.clock.WallNowMs(),
                         .monotonic_ms = world_.clock.MonotonicNowMs(),
-                        .capabilities = CapabilityWords(admission_->capabilities)});
+                        .capabilities = admission_->capabilities});
   }
 
   Outcome Create(gate::Permit<schema::Action::Create> permit) {
@@ -124,16 +124,31 @@ class Keeping {
             .class_name = plan_.class_name,
             .image_directory = admission_->message.image_directory,
             .machine_uid = uid,
-            .capabilities = admission_->capabilities,
+            .capabilities = admission_->machine,
             .loop = loop_,
             .clock = world_.clock,
             .entropy = world_.entropy,
             .state = admission_->state,
             .store = *admission_->store,
             .token_key = *admission_->token_key,
+            .open_gateway = OpenerOfGateways(),
             .is_interrupted = [this] { return IsInterrupted(); },
             .is_hurried = [this] { return hurried_; },
             .on_processes = [this](const guest::Processes& all) { RecordProcesses(all); }};
+  }
+
+  // Empty where nobody judges what leaves.
+  std::function<Result<std::unique_ptr<RunningGateway>>(network::Wire&)> OpenerOfGateways() {
+    if (!world_.open_gateway) return {};
+    return [this](network::Wire& wire) {
+      return world_.open_gateway(
+          {.wire = wire,
+           .gate = *admission_->gate,
+           .questions = *admission_->questions,
+           .books = *admission_->books,
+           .loop = loop_,
+           .note_denial = [this](std::string line) { driver_->NoteDenial(std::move(line)); }});
+    };
   }
 
   EndOfService Serve() {
@@ -180,7 +195,10 @@ class Keeping {
 
   void BeginClosing(const std::string& reason) {
     if (std::exchange(closing_, true)) return;
-    if (driver_) driver_->RevokeToken();
+    if (driver_) {
+      driver_->RevokeToken();
+      driver_->StopGateway();
+    }
     admission_->books->BeginClosing(reason);
   }
 

@@ -12,7 +12,9 @@
 #include "runtime/host/entropy.h"
 #include "runtime/host/files.h"
 #include "runtime/host/linux/message_socket.h"
+#include "runtime/host/networks.h"
 #include "runtime/host/processes.h"
+#include "runtime/keeper/gateway.h"
 #include "runtime/keeper/protocol.h"
 
 #include <functional>
@@ -24,12 +26,16 @@ namespace curfew::keeper {
 struct World {
   host::Files& files;
   host::Processes& processes;
+  host::Networks& networks;
   const host::Clock& clock;
   host::Entropy& entropy;
   // An engine over the bytes of a module, which outlive it.
   std::function<Result<std::unique_ptr<module::DecisionEngine>>(ByteView bytes,
                                                                 std::uint64_t generation)>
       load_engine;
+  // Who judges what leaves a sandbox. Empty: nobody, and a class that lets anything out is denied
+  // (builtin.unsupported).
+  OpenGateway open_gateway;
   // Moments at which a test may kill this process.
   execute::Checkpoint checkpoint;
 };

@@ -4,6 +4,7 @@
 #include "runtime/host/linux/linux_host.h"
 #include "runtime/keeper/keeper.h"
 #include "runtime/keeper/kill_point.h"
+#include "runtime/network/kernel_networks.h"
 
 #include <csignal>
 #include <cstdio>
@@ -44,11 +45,14 @@ int main() {
   std::signal(SIGPIPE, SIG_IGN);
   try {
     curfew::host::LinuxHost host;
+    curfew::network::KernelNetworks networks;
     curfew::keeper::World world{.files = *host.files,
                                 .processes = *host.processes,
+                                .networks = networks,
                                 .clock = *host.clock,
                                 .entropy = *host.entropy,
                                 .load_engine = LoadEngine,
+                                .open_gateway = {},
                                 .checkpoint = curfew::keeper::KillPoint()};
     return curfew::keeper::Keep(world, curfew::OwnedFd(ControlFd));
   } catch (const std::exception& failure) {

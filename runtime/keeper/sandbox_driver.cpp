@@ -20,12 +20,26 @@ constexpr std::int64_t EndProcessesSlackMs = 10'000;
 constexpr std::int64_t PowerOffMs = 1'000;
 constexpr std::int64_t QuitMs = 500;
 constexpr std::size_t EntropyBytes = 64;
+constexpr std::size_t DenialsOnTheirWayMax = 64;
 
 std::vector<Ended> Destroyed(std::string resource_class, std::string identity,
                              std::string detail = {}) {
   return {{.resource = {std::move(resource_class), std::move(identity)},
            .fate = Fate::Destroyed,
            .detail = std::move(detail)}};
+}
+
+// "INODE/COOKIE".
+std::string NamespaceName(const network::WireIdentity& wire) {
+  return fmt::format("{}/{}", wire.namespace_inode, wire.namespace_cookie);
+}
+
+std::vector<Resource> ResourcesOf(const network::WireIdentity& wire) {
+  const std::string inside = NamespaceName(wire);
+  return {
+      {"network-namespace", inside},
+      {"tap", fmt::format("{}/{} in {}", wire.tap_name, wire.tap_index, inside)},
+      {"nft-table", fmt::format("inet {}/{} in {}", wire.table_name, wire.table_handle, inside)}};
 }
 
 }  // namespace
@@ -183,6 +197,55 @@ std::vector<Ended> SandboxDriver::Take(const plan::MakeScratch& step) {
   return ended;
 }
 
+// --- network -------------------------------------------------------------------------------------
+
+Result<std::vector<Resource>> SandboxDriver::Do(const plan::MakeWire& step) {
+  CURFEW_TRY(wire_, network::MakeWire(step.name));
+  return ResourcesOf(wire_->identity);
+}
+
+// None of it has a name: with the last descriptor the kernel takes all of it away. The search for
+// residue looks for whoever else holds one.
+std::vector<Ended> SandboxDriver::Take(const plan::MakeWire&) {
+  if (!wire_) return {};
+  std::vector<Ended> ended;
+  for (Resource& resource : ResourcesOf(wire_->identity)) {
+    ended.push_back({.resource = std::move(resource),
+                     .fate = Fate::Destroyed,
+                     .detail = "went with its last descriptor"});
+  }
+  std::reverse(ended.begin(), ended.end());
+  wire_.reset();
+  return ended;
+}
+
+Result<std::vector<Resource>> SandboxDriver::Do(const plan::StartGateway&) {
+  if (!wire_ || !setting_.open_gateway) {
+    return Failure(FailureCode::Unsupported, "nobody judges what leaves this host's sandboxes");
+  }
+  CURFEW_TRY(gateway_, setting_.open_gateway(*wire_));
+  gateway_identity_ = NamespaceName(wire_->identity);
+  return std::vector<Resource>{{.resource_class = "gateway", .identity = gateway_identity_}};
+}
+
+std::vector<Ended> SandboxDriver::Take(const plan::StartGateway&) {
+  gateway_.reset();
+  if (gateway_identity_.empty()) return {};
+  return Destroyed("gateway", std::exchange(gateway_identity_, {}), "every flow was cut");
+}
+
+void SandboxDriver::NoteDenial(std::string line) {
+  if (!session_ || denials_on_their_way_ >= DenialsOnTheirWayMax) {
+    ++denials_untold_;
+    return;
+  }
+  const std::size_t untold = std::exchange(denials_untold_, 0);
+  if (untold > 0) line = fmt::format("({} more before this one were not told) {}", untold, line);
+  ++denials_on_their_way_;
+  // A guest that cannot be told loses only the line: the record has it.
+  session_->NoteDenial(std::move(line), [this](const Outcome&) { --denials_on_their_way_; });
+}
+
 // --- machine -------------------------------------------------------------------------------------
 
 Result<std::vector<Resource>> SandboxDriver::Do(const plan::StartMachine& step) {
@@ -198,6 +261,7 @@ Result<std::vector<Resource>> SandboxDriver::Do(const plan::StartMachine& step) 
                           .serial = mount.serial});
     mount.disk.reset();
   }
+  if (wire_) spec.nic = machine::Nic{std::move(wire_->tap), std::string(network::GuestMac)};
   spec.vcpus = step.vcpus;
   vcpus_ = step.vcpus;
   spec.memory_bytes = step.memory_bytes;
@@ -284,6 +348,12 @@ Outcome SandboxDriver::Configure(const plan::JoinAgent& step) {
   CURFEW_TRY(what.entropy, setting_.entropy.Draw(EntropyBytes));
   for (const Mount& mount : mounts_) {
     what.disks.push_back({.serial = mount.serial, .path = mount.path});
+  }
+  if (wire_) {
+    what.networks.push_back({.mac = std::string(network::GuestMac),
+                             .address = network::NumberOf(network::GuestAddress),
+                             .gateway = network::NumberOf(network::GatewayAddress),
+                             .resolver = network::NumberOf(network::GatewayAddress)});
   }
   for (const auto& [name, value] : image_->manifest.content.environment) {
     what.environment.push_back(name + "=" + value);

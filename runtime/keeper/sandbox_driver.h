@@ -12,9 +12,11 @@
 #include "runtime/host/state_directory.h"
 #include "runtime/identity/run_token.h"
 #include "runtime/image/image.h"
+#include "runtime/keeper/gateway.h"
 #include "runtime/machine/capabilities.h"
 #include "runtime/machine/cgroups.h"
 #include "runtime/machine/machine.h"
+#include "runtime/network/network.h"
 
 #include <functional>
 #include <memory>
@@ -39,6 +41,8 @@ struct SandboxSetting {
   const host::StateDirectory& state;
   store::Store& store;
   const evidence::SigningKey& token_key;
+  // Who answers on the sandbox's wire. Empty where nobody can: no plan then has a wire.
+  std::function<Result<std::unique_ptr<RunningGateway>>(network::Wire&)> open_gateway;
   // Whether whatever is waited for has lost its point: somebody wants the end.
   std::function<bool()> is_interrupted;
   // The end should be quick: no grace for what runs inside.
@@ -62,6 +66,11 @@ class SandboxDriver final : public execute::Driver {
   [[nodiscard]] std::optional<std::int64_t> token_expires_ms() const;
   // Ends the token before its time; the step's own undo then finds it ended.
   void RevokeToken();
+  // Tells the task of a refusal; more at once than the guest takes in are counted, and told as a
+  // number with the next that is.
+  void NoteDenial(std::string line);
+  // Cuts everything that leaves, before the rest ends.
+  void StopGateway() { gateway_.reset(); }
   // How long what runs inside gets at the end.
   void SetGrace(std::int64_t grace_ms) { grace_ms_ = grace_ms; }
 
@@ -72,15 +81,19 @@ class SandboxDriver final : public execute::Driver {
   Result<std::vector<execute::Resource>> Do(const plan::OpenImage& step);
   Result<std::vector<execute::Resource>> Do(const plan::MakeCgroups& step);
   Result<std::vector<execute::Resource>> Do(const plan::MakeScratch& step);
+  Result<std::vector<execute::Resource>> Do(const plan::MakeWire& step);
   Result<std::vector<execute::Resource>> Do(const plan::StartMachine& step);
   Result<std::vector<execute::Resource>> Do(const plan::JoinAgent& step);
+  Result<std::vector<execute::Resource>> Do(const plan::StartGateway& step);
   Result<std::vector<execute::Resource>> Do(const plan::MintToken& step);
   Result<std::vector<execute::Resource>> Do(const plan::WriteIdentity& step);
   std::vector<execute::Ended> Take(const plan::OpenImage& step);
   std::vector<execute::Ended> Take(const plan::MakeCgroups& step);
   std::vector<execute::Ended> Take(const plan::MakeScratch& step);
+  std::vector<execute::Ended> Take(const plan::MakeWire& step);
   std::vector<execute::Ended> Take(const plan::StartMachine& step);
   std::vector<execute::Ended> Take(const plan::JoinAgent& step);
+  std::vector<execute::Ended> Take(const plan::StartGateway& step);
   std::vector<execute::Ended> Take(const plan::MintToken& step);
   std::vector<execute::Ended> Take(const plan::WriteIdentity& step);
 
@@ -103,11 +116,16 @@ class SandboxDriver final : public execute::Driver {
   std::optional<image::Image> image_;
   std::optional<machine::Cgroups> cgroups_;
   std::vector<Mount> mounts_;
+  std::optional<network::Wire> wire_;
   std::unique_ptr<machine::Machine> machine_;
   std::string machine_identity_;
   std::unique_ptr<MachineEvents> machine_events_;
   std::unique_ptr<guest::Session> session_;
   std::unique_ptr<SessionEvents> session_events_;
+  std::unique_ptr<RunningGateway> gateway_;
+  std::string gateway_identity_;
+  std::size_t denials_on_their_way_ = 0;
+  std::size_t denials_untold_ = 0;
   std::optional<identity::RunToken> token_;
 };
 

@@ -35,6 +35,11 @@ void AddResource(evidence::ResidueQuery& query, const execute::Resource& resourc
       query.disks.push_back({.device = identity->first, .inode = identity->second});
     }
   }
+  if (resource.resource_class == "network-namespace") {
+    if (const auto identity = TwoNumbers(resource.identity, '/')) {
+      query.networks.push_back({.inode = identity->first, .cookie = identity->second});
+    }
+  }
   if (resource.resource_class == "machine") {
     if (const auto identity = TwoNumbers(resource.identity, '/')) {
       query.processes.push_back(

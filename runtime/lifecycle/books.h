@@ -81,7 +81,8 @@ class Books final : public execute::Journal {
 };
 
 // What a search for the residue of this sandbox must know, from its row and its journal. Resources
-// of the class "disk" have the identity "DEVICE:INODE", "machine" has "PID/START", "cgroup" a path.
+// of the class "disk" have the identity "DEVICE:INODE", "machine" has "PID/START", "cgroup" a path,
+// "network-namespace" "INODE/COOKIE".
 Result<evidence::ResidueQuery> ResidueQueryOf(store::Store& store,
                                               const host::StateDirectory& state,
                                               const store::Sandbox& sandbox);

@@ -19,6 +19,22 @@ namespace curfew::network {
 // the host's end would leave a stale neighbour in the guest, and its network would be dead.
 inline constexpr std::string_view GuestAddress = "10.0.2.15";
 inline constexpr std::string_view GatewayAddress = "10.0.2.2";  // default route and resolver
+// The 32 bits of an address that is written out above.
+constexpr std::uint32_t NumberOf(std::string_view address) {
+  std::uint32_t number = 0;
+  std::uint32_t part = 0;
+  for (const char c : address) {
+    if (c == '.') {
+      number = number << 8 | part;
+      part = 0;
+    } else {
+      part = part * 10 + static_cast<std::uint32_t>(c - '0');
+    }
+  }
+  return number << 8 | part;
+}
+static_assert(NumberOf(GuestAddress) == 0x0a00020f);
+
 inline constexpr std::string_view GuestMac = "52:54:00:12:34:56";
 inline constexpr std::string_view GatewayMac = "52:54:00:12:34:02";
 inline constexpr std::uint16_t DnsPort = 53;

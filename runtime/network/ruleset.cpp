@@ -1,10 +1,17 @@
 #include "runtime/network/ruleset.h"
 
+#include "compiler/base/owned_fd.h"
 #include "compiler/base/text.h"
 #include "runtime/network/network.h"
 
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <dlfcn.h>
+#include <linux/netlink.h>
 #include <memory>
 #include <nftables/libnftables.h>
+#include <sys/socket.h>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -12,22 +19,63 @@
 namespace curfew::network {
 namespace {
 
-struct FreeContext {
-  void operator()(nft_ctx* context) const { nft_ctx_free(context); }
+constexpr char LibraryName[] = "libnftables.so.1";
+
+// libnftables, opened by whoever needs it: linked, it would cost every start of every program 2 ms.
+// It stays open.
+struct Nftables {
+  decltype(&nft_ctx_new) make = nullptr;
+  decltype(&nft_ctx_free) drop = nullptr;
+  decltype(&nft_ctx_buffer_output) keep_output = nullptr;
+  decltype(&nft_ctx_buffer_error) keep_error = nullptr;
+  decltype(&nft_ctx_output_set_flags) set_flags = nullptr;
+  decltype(&nft_run_cmd_from_buffer) run = nullptr;
+  decltype(&nft_ctx_get_output_buffer) output = nullptr;
+  decltype(&nft_ctx_get_error_buffer) error = nullptr;
 };
+
+template <typename Function>
+bool Find(void* library, const char* name, Function& function) {
+  function = reinterpret_cast<Function>(dlsym(library, name));
+  return function != nullptr;
+}
+
+Result<Nftables> OpenNftables() {
+  // Where the kernel does not speak netfilter at all, the library would end the process.
+  const OwnedFd conversation(socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_NETFILTER));
+  if (!conversation.is_open()) {
+    return Failure(FailureCode::Unsupported,
+                   fmt::format("the kernel has no netfilter: {}", std::strerror(errno)));
+  }
+  void* library = dlopen(LibraryName, RTLD_NOW | RTLD_LOCAL);
+  Nftables nft;
+  if (library != nullptr && Find(library, "nft_ctx_new", nft.make) &&
+      Find(library, "nft_ctx_free", nft.drop) &&
+      Find(library, "nft_ctx_buffer_output", nft.keep_output) &&
+      Find(library, "nft_ctx_buffer_error", nft.keep_error) &&
+      Find(library, "nft_ctx_output_set_flags", nft.set_flags) &&
+      Find(library, "nft_run_cmd_from_buffer", nft.run) &&
+      Find(library, "nft_ctx_get_output_buffer", nft.output) &&
+      Find(library, "nft_ctx_get_error_buffer", nft.error)) {
+    return nft;
+  }
+  return Failure(
+      FailureCode::Unsupported,
+      fmt::format("{} is missing or too old; install the package libnftables1", LibraryName));
+}
 
 // Runs commands, and returns what they print.
 Result<std::string> RunNft(const std::string& commands, unsigned output_flags) {
-  const std::unique_ptr<nft_ctx, FreeContext> context(nft_ctx_new(NFT_CTX_DEFAULT));
-  if (!context || nft_ctx_buffer_output(context.get()) != 0 ||
-      nft_ctx_buffer_error(context.get()) != 0) {
+  CURFEW_TRY(const Nftables nft, OpenNftables());
+  const std::unique_ptr<nft_ctx, decltype(nft.drop)> context(nft.make(NFT_CTX_DEFAULT), nft.drop);
+  if (!context || nft.keep_output(context.get()) != 0 || nft.keep_error(context.get()) != 0) {
     return Failure(FailureCode::System, "libnftables does not start");
   }
-  nft_ctx_output_set_flags(context.get(), output_flags);
-  if (nft_run_cmd_from_buffer(context.get(), commands.c_str()) == 0) {
-    return std::string(nft_ctx_get_output_buffer(context.get()));
+  nft.set_flags(context.get(), output_flags);
+  if (nft.run(context.get(), commands.c_str()) == 0) {
+    return std::string(nft.output(context.get()));
   }
-  std::string why = nft_ctx_get_error_buffer(context.get());
+  std::string why = nft.error(context.get());
   why.resize(std::min(why.find('\n'), why.size()));
   const bool forbidden = why.find("Operation not permitted") != std::string::npos;
   return Failure(forbidden ? FailureCode::PermissionDenied : FailureCode::Unsupported,

@@ -128,9 +128,11 @@ Result<Plan> Draft(const gate::Permit<schema::Action::Create>& permit,
                     .path = granted.scratch[i].path,
                     .bytes = static_cast<std::uint64_t>(granted.scratch[i].bytes)});
   }
+  if (granted.network) plan.steps.push_back(MakeWire{.name = plan.sandbox.id});
   plan.steps.push_back(StartMachine{
       .vcpus = plan.vcpus, .memory_bytes = plan.memory_bytes, .isolation = plan.isolation});
   plan.steps.push_back(JoinAgent{.host_name = plan.sandbox.id});
+  if (granted.network) plan.steps.push_back(StartGateway{});
   AddIdentity(plan, granted, here);
   return plan;
 }

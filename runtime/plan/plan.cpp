@@ -31,8 +31,8 @@ std::string_view NameOf(Isolation isolation) {
 }
 
 std::string_view NameOf(const Step& step) {
-  static constexpr std::string_view Names[] = {"image", "cgroups", "scratch", "machine",
-                                               "agent", "token",   "identity"};
+  static constexpr std::string_view Names[] = {"image", "cgroups", "scratch", "network", "machine",
+                                               "agent", "gateway", "token",   "identity"};
   static_assert(std::size(Names) == std::variant_size_v<Step>);
   return Names[step.index()];
 }
@@ -48,12 +48,16 @@ std::string Describe(const Step& step) {
           [](const MakeScratch& s) {
             return fmt::format("an encrypted disk of {} at {}", SizeOf(s.bytes), s.path);
           },
+          [](const MakeWire&) {
+            return std::string("a network of its own that leads to the gateway and nowhere else");
+          },
           [](const StartMachine& s) {
             return fmt::format("a microVM with {} processor{} and {}, {}", s.vcpus,
                                s.vcpus == 1 ? "" : "s", SizeOf(s.memory_bytes),
                                NameOf(s.isolation));
           },
           [](const JoinAgent& s) { return fmt::format("the agent inside, as {}", s.host_name); },
+          [](const StartGateway&) { return std::string("the gateway that judges what leaves"); },
           [](const MintToken& s) {
             return fmt::format("a token for \"{}\" until {}", s.audience,
                                values::TimeText(s.expires_ms / 1000 * 1000));

@@ -1,7 +1,7 @@
 // What an allowed create means on this host: an ordered list of typed steps with every size and
 // time worked out. Pure data, printable; nothing is acquired here. Execution walks it forwards, and
 // the end of the sandbox is the same walk backwards, so the order of steps is also the order of the
-// end: what is last here (the token, authority) goes first.
+// end: what is last here (the token and the gateway, authority) goes first.
 #pragma once
 
 #include "compiler/base/crypto.h"
@@ -37,6 +37,10 @@ struct MakeScratch {
   std::string path;    // inside
   std::uint64_t bytes = 0;
 };
+// A network namespace whose only way out is the gateway's listening ends.
+struct MakeWire {
+  std::string name;
+};
 struct StartMachine {
   unsigned vcpus = 1;
   std::uint64_t memory_bytes = 0;
@@ -46,6 +50,8 @@ struct StartMachine {
 struct JoinAgent {
   std::string host_name;
 };
+// Somebody answers on the wire: from here on what policy allows leaves.
+struct StartGateway {};
 struct MintToken {
   std::string audience;
   std::int64_t expires_ms = 0;  // wall
@@ -54,9 +60,10 @@ struct WriteIdentity {
   std::string path;
 };
 
-using Step = std::variant<OpenImage, MakeCgroups, MakeScratch, StartMachine, JoinAgent, MintToken,
-                          WriteIdentity>;
-// "image", "cgroups", "scratch", "machine", "agent", "token", "identity": the journal's words.
+using Step = std::variant<OpenImage, MakeCgroups, MakeScratch, MakeWire, StartMachine, JoinAgent,
+                          StartGateway, MintToken, WriteIdentity>;
+// "image", "cgroups", "scratch", "network", "machine", "agent", "gateway", "token", "identity": the
+// journal's words.
 std::string_view NameOf(const Step& step);
 // "a microVM with 2 processors and 512 MiB, emulated".
 std::string Describe(const Step& step);

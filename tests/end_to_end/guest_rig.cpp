@@ -80,7 +80,9 @@ GuestRig::GuestRig(Network network) {
     configure.entropy = Bytes(64, 7);
     configure.disks = {{"work", "/work"}};
     if (wire_) {
-      configure.networks = {{std::string(network::GuestMac), 0x0a00020f, 0x0a000202, 0x0a000202}};
+      configure.networks = {
+          {std::string(network::GuestMac), network::NumberOf(network::GuestAddress),
+           network::NumberOf(network::GatewayAddress), network::NumberOf(network::GatewayAddress)}};
     }
     configure.environment = {"PATH=/usr/local/bin:/usr/bin:/bin", "LANG=C.UTF-8"};
     session_->SendConfigure(configure, [&](Outcome configured) { ready = configured.has_value(); });

@@ -5,6 +5,10 @@ It shares nothing with runtime/evidence/residue.h on purpose: a fault there must
 import os
 import re
 import stat
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lifecycle"))
+import networks
 
 PLACES = ["/tmp", "/var/tmp", "/run", "/dev/shm"]
 
@@ -83,4 +87,5 @@ def files(sandbox, state):
 
 def residue(sandbox, state):
     """Everything that is left of the sandbox, as lines; an empty list is what a test wants."""
-    return processes(sandbox) + cgroups(sandbox) + mounts(sandbox) + sockets(sandbox) + files(sandbox, state)
+    wires = [f"{kind} {identity}" for kind, identity in sorted(networks.traces(sandbox))]
+    return processes(sandbox) + cgroups(sandbox) + mounts(sandbox) + sockets(sandbox) + files(sandbox, state) + wires

@@ -107,6 +107,17 @@ TEST_CASE_METHOD(Fixture, "a plan has the class's defaults, in the order of the 
   CHECK(Describe(plan).find("an encrypted disk of 64MiB at /work") != std::string::npos);
 }
 
+TEST_CASE_METHOD(
+    Fixture,
+    "a class that lets something out has its wire before its machine and its gateway after") {
+  granted.network = true;
+  here.capabilities.insert("egress");
+  const Plan plan = *Drafted();
+  std::string names;
+  for (const Step& step : plan.steps) names += std::string(NameOf(step)) + " ";
+  CHECK(names == "image cgroups scratch network machine agent gateway token identity ");
+}
+
 TEST_CASE_METHOD(Fixture, "wishes count, and memory is whole mebibytes") {
   request.SetInteger(slot::CreateCpu, 4);
   request.SetInteger(slot::CreateMemory, (512ll << 20) + 4097);

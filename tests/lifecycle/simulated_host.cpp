@@ -16,6 +16,10 @@ constexpr std::string_view CgroupRoot = "/sys/fs/cgroup/memory/curfew/";
 
 void SimulatedHost::Die(pid_t pid) {
   alive.erase(pid);
+  for (auto it = networks.begin(); it != networks.end();) {
+    it->second.erase(pid);
+    it = it->second.empty() ? networks.erase(it) : std::next(it);
+  }
   for (auto it = members.begin(); it != members.end();) {
     it = it->second == pid ? members.erase(it) : std::next(it);
   }
@@ -46,6 +50,9 @@ evidence::ResidueReport SimulatedHost::Search(const evidence::ResidueQuery& quer
   }
   for (const host::ProcessIdentity& process : query.processes) {
     if (alive.contains(process.pid)) found(ResidueClass::Process, std::to_string(process.pid));
+  }
+  for (const evidence::NetworkIdentity& network : query.networks) {
+    if (networks.contains(network.cookie)) found(ResidueClass::NetworkNamespace, "a wire");
   }
   const Result<std::vector<std::string>> tokens = query.unrevoked_tokens();
   if (!tokens || !tokens->empty()) found(ResidueClass::Token, "a token");
@@ -83,6 +90,12 @@ Result<std::vector<Resource>> SimulatedDriver::Act(const plan::Step& step) {
   return resources;
 }
 
+std::vector<Resource> SimulatedDriver::WireResources() const {
+  return {{.resource_class = "network-namespace", .identity = fmt::format("7/{}", Cookie())},
+          {.resource_class = "tap", .identity = sandbox_.id},
+          {.resource_class = "nft-table", .identity = sandbox_.id}};
+}
+
 Result<std::vector<Resource>> SimulatedDriver::Acquire(const plan::Step& step) {
   const std::string cgroup = std::string(CgroupRoot) + sandbox_.id;
   if (std::holds_alternative<plan::MakeCgroups>(step)) {
@@ -93,11 +106,21 @@ Result<std::vector<Resource>> SimulatedDriver::Acquire(const plan::Step& step) {
     return std::vector<Resource>{{.resource_class = "disk", .identity = "7:9"},
                                  {.resource_class = "key", .identity = scratch->serial}};
   }
+  if (std::holds_alternative<plan::MakeWire>(step)) {
+    host_.networks[Cookie()] = {keeper_};
+    return WireResources();
+  }
+  if (std::holds_alternative<plan::StartGateway>(step)) {
+    return std::vector<Resource>{{.resource_class = "gateway", .identity = "7/9"}};
+  }
   if (std::holds_alternative<plan::StartMachine>(step)) {
     const pid_t machine = keeper_ + 1;
     host_.alive.insert(machine);
     host_.dies_with[machine] = keeper_;
     host_.members[cgroup] = machine;
+    for (auto& [cookie, holders] : host_.networks) {
+      if (holders.contains(keeper_)) holders.insert(machine);
+    }
     CURFEW_TRY_VOID(
         store_.SetMachine(sandbox_, host::ProcessIdentity{.pid = machine, .start_ticks = 1}, 7));
     return std::vector<Resource>{
@@ -130,6 +153,16 @@ std::vector<Ended> SimulatedDriver::Undo(const plan::Step& step) {
     ended.push_back(destroyed("disk", "7:9").front());
     return ended;
   }
+  if (std::holds_alternative<plan::MakeWire>(step)) {
+    host_.networks.erase(Cookie());
+    std::vector<Ended> ended;
+    for (Resource& resource : WireResources()) {
+      ended.push_back(
+          destroyed(std::move(resource.resource_class), std::move(resource.identity)).front());
+    }
+    return ended;
+  }
+  if (std::holds_alternative<plan::StartGateway>(step)) return destroyed("gateway", "7/9");
   if (std::holds_alternative<plan::StartMachine>(step)) {
     host_.Die(keeper_ + 1);
     return destroyed("machine", fmt::format("{}/1", keeper_ + 1));

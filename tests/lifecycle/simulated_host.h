@@ -22,12 +22,16 @@ class SimulatedHost final : public host::Processes {
   std::map<pid_t, pid_t> dies_with;      // a machine dies with its keeper
   std::set<std::string> cgroups;         // paths
   std::map<std::string, pid_t> members;  // of a control group
-  bool search_is_blind = false;          // the search cannot see everything
+  // Of a wire, by cookie: whoever holds a descriptor of it.
+  std::map<std::uint64_t, std::set<pid_t>> networks;
+  bool search_is_blind = false;  // the search cannot see everything
 
   void Die(pid_t pid);
   Outcome RemoveCgroups(const std::string& sandbox_id);
   evidence::ResidueReport Search(const evidence::ResidueQuery& query);
-  [[nodiscard]] bool IsEmpty() const { return cgroups.empty() && alive.empty(); }
+  [[nodiscard]] bool IsEmpty() const {
+    return cgroups.empty() && alive.empty() && networks.empty();
+  }
 
   [[nodiscard]] pid_t Self() const override { return 1; }
   Result<host::ProcessStat> StatOf(pid_t pid) override;
@@ -52,6 +56,8 @@ class SimulatedDriver final : public execute::Driver {
 
  private:
   Result<std::vector<execute::Resource>> Acquire(const plan::Step& step);
+  [[nodiscard]] std::uint64_t Cookie() const { return static_cast<std::uint64_t>(keeper_); }
+  [[nodiscard]] std::vector<execute::Resource> WireResources() const;
 
   SimulatedHost& host_;
   store::Store& store_;

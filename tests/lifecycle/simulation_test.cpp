@@ -45,6 +45,7 @@ sandbox work when task.kind == "work" {
   }
   identity { token audience "bridge" lives 5m }
   filesystem { scratch "/work" 64MiB }
+  network { allow GET "https://files.example/**" }
   lifetime {
     ttl   10m
     grace 5s
@@ -82,8 +83,9 @@ class Shared {
     request.SetText(slot::TaskTeam, "x");
     request.SetText(slot::TaskKind, "work");
     request.SetInteger(slot::TaskTrigger, 0);
-    const module::Value emulation = module::Value::OfText("emulation");
-    request.Set(slot::HostCapabilities, module::Value::OfItems({&emulation, 1}));
+    const module::Value words[] = {module::Value::OfText("egress"),
+                                   module::Value::OfText("emulation")};
+    request.Set(slot::HostCapabilities, module::Value::OfItems(words));
     const Digest image = engine_->module().plan(0).images.front().digest;
     request.SetDigest(slot::CreateImage, image);
     for (const schema::Slot absent :
@@ -207,7 +209,7 @@ class Simulation {
                                           {.sandbox = sandbox_,
                                            .wall_ms = clock_.WallNowMs(),
                                            .monotonic_ms = clock_.MonotonicNowMs(),
-                                           .capabilities = {"emulation"}});
+                                           .capabilities = {"egress", "emulation"}});
     REQUIRE(plan);
     REQUIRE(store_->SetState(sandbox_, store::SandboxState::Admitted));
     SimulatedDriver driver(machine_, *store_, sandbox_, keeper_, clock_.WallNowMs());
@@ -235,6 +237,7 @@ class Simulation {
     machine_.alive.clear();
     machine_.cgroups.clear();
     machine_.members.clear();
+    machine_.networks.clear();
     clock_.boot_id[0] = clock_.boot_id[0] == '1' ? '2' : '1';
   }
 
@@ -280,7 +283,7 @@ class Simulation {
       INFO(resource.resource_class << " " << resource.identity);
       CHECK(resource.fate == evidence::Fate::Destroyed);
     }
-    if (!died && row->close_reason == "done") CHECK(verified.receipt->resources.size() == 5);
+    if (!died && row->close_reason == "done") CHECK(verified.receipt->resources.size() == 9);
     CHECK(host_.files->Inspect(state_.Run(sandbox_.id), host::Follow::No).error().code ==
           FailureCode::NotFound);
     CHECK(host_.files->Inspect(state_.Reserve(sandbox_.id), host::Follow::No).error().code ==
@@ -307,7 +310,7 @@ class Simulation {
   std::optional<std::uint64_t> sweep_dies_at_;
 };
 
-constexpr std::size_t Steps = 7;
+constexpr std::size_t Steps = 9;
 constexpr std::uint64_t SweepCheckpoints = 6;
 
 TEST_CASE("a whole life leaves nothing and says so") {
