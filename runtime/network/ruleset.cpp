@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <dlfcn.h>
 #include <linux/netlink.h>
 #include <memory>
@@ -45,7 +44,7 @@ Result<Nftables> OpenNftables() {
   const OwnedFd conversation(socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_NETFILTER));
   if (!conversation.is_open()) {
     return Failure(FailureCode::Unsupported,
-                   fmt::format("the kernel has no netfilter: {}", std::strerror(errno)));
+                   SystemFailure(errno, "the kernel has no netfilter").message);
   }
   void* library = dlopen(LibraryName, RTLD_NOW | RTLD_LOCAL);
   Nftables nft;

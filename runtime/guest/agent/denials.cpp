@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
-#include <cstring>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -13,19 +12,15 @@
 namespace curfew::guest {
 namespace {
 
-Failure Trouble(const std::string& path) {
-  return Failure(FailureCode::System, path + ": " + std::strerror(errno));
-}
-
 bool IsPrintable(char c) { return c >= ' ' && c <= '~'; }
 
 }  // namespace
 
 Outcome BeginDenials(const std::string& path) {
   const std::string folder = path.substr(0, path.rfind('/'));
-  if (mkdir(folder.c_str(), 0755) != 0 && errno != EEXIST) return Trouble(folder);
+  if (mkdir(folder.c_str(), 0755) != 0 && errno != EEXIST) return SystemFailure(errno, folder);
   const OwnedFd file(open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0400));
-  if (!file.is_open() || fchmod(file.get(), 0444) != 0) return Trouble(path);
+  if (!file.is_open() || fchmod(file.get(), 0444) != 0) return SystemFailure(errno, path);
   return Ok();
 }
 
@@ -36,14 +31,14 @@ Outcome AppendDenial(const std::string& path, const std::string& line) {
   struct stat status{};
   if (stat(path.c_str(), &status) == 0 &&
       static_cast<std::size_t>(status.st_size) + line.size() + 1 > DenialsBytesMax) {
-    if (rename(path.c_str(), (path + ".old").c_str()) != 0) return Trouble(path);
+    if (rename(path.c_str(), (path + ".old").c_str()) != 0) return SystemFailure(errno, path);
     CURFEW_TRY_VOID(BeginDenials(path));
   }
   const OwnedFd file(open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW));
-  if (!file.is_open()) return Trouble(path);
+  if (!file.is_open()) return SystemFailure(errno, path);
   const std::string text = line + "\n";
   if (write(file.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size())) {
-    return Trouble(path);
+    return SystemFailure(errno, path);
   }
   return Ok();
 }

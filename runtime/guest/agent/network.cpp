@@ -6,7 +6,7 @@
 
 #include <arpa/inet.h>
 #include <cerrno>
-#include <dirent.h>
+#include <memory>
 #include <net/if.h>
 #include <net/route.h>
 #include <sys/ioctl.h>
@@ -21,18 +21,17 @@ constexpr char Ipv6Settings[] = "/proc/sys/net/ipv6/conf";
 constexpr char ResolverFile[] = "/etc/resolv.conf";
 constexpr int LinkWaitMs = 5000;
 
+struct FreeNames {
+  void operator()(struct if_nameindex* names) const { if_freenameindex(names); }
+};
+
 std::string LinkOf(const std::string& mac) {
-  std::string found;
-  DIR* entries = opendir(Links);
-  if (entries == nullptr) return found;
-  while (const dirent* entry = readdir(entries)) {
-    const std::string name = entry->d_name;
-    if (name[0] != '.' && ReadTextFile(std::string(Links) + "/" + name + "/address") == mac) {
-      found = name;
-    }
+  const std::unique_ptr<struct if_nameindex, FreeNames> names(if_nameindex());
+  for (const auto* at = names.get(); at != nullptr && at->if_name != nullptr; ++at) {
+    const std::string name = at->if_name;
+    if (ReadTextFile(std::string(Links) + "/" + name + "/address") == mac) return name;
   }
-  closedir(entries);
-  return found;
+  return {};
 }
 
 // Waits for the kernel to find the device.
