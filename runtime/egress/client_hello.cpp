@@ -147,7 +147,8 @@ HelloReading ReadClientHello(ByteView bytes) {
   Bytes message;
   std::optional<std::size_t> whole;  // of the message, once its header is there
   for (std::size_t at = 0;;) {
-    if (bytes.size() - at >= 1 && bytes[at] != kHandshakeRecord) {
+    if (bytes.size() == at) return NeedMore(at + 1);
+    if (bytes[at] != kHandshakeRecord) {
       return Refuse(Alert::UnexpectedMessage,
                     "a stream to this port must begin with a ClientHello");
     }

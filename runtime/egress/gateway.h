@@ -78,9 +78,9 @@ class Gateway {
   Load load();
 
  private:
-  struct Core;
-  explicit Gateway(std::unique_ptr<Core> core);
-  std::unique_ptr<Core> core_;
+  struct Running;
+  explicit Gateway(std::unique_ptr<Running> running);
+  std::unique_ptr<Running> running_;
 };
 
 }  // namespace curfew::egress

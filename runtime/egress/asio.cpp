@@ -1,0 +1,2 @@
+// Asio's own code, compiled once for this room.
+#include <boost/asio/impl/src.hpp>

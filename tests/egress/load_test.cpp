@@ -1,0 +1,102 @@
+// Many connections of one sandbox: none is lost, and an open one costs little.
+#include "tests/egress/rig.h"
+
+#include <fstream>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+
+namespace curfew::egress {
+namespace {
+
+std::size_t ResidentBytes() {
+  std::ifstream file("/proc/self/statm");
+  std::size_t size = 0;
+  std::size_t resident = 0;
+  file >> size >> resident;
+  return resident * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+}
+
+// Takes what comes without a thread for each connection, which would hide what is measured.
+class QuietUpstream {
+ public:
+  QuietUpstream() : listener_(Stream::Listening("198.51.100.7", 5432)) {}
+  void Accept() {
+    Stream stream = listener_.Accept();
+    stream.Send("up");
+    held_.push_back(std::move(stream));
+  }
+  void AnswerAll() {
+    for (Stream& stream : held_) stream.Send(stream.ReadBytes(4));
+  }
+
+ private:
+  Stream listener_;
+  std::vector<Stream> held_;
+};
+
+TEST_CASE("2,000 open connections hold at most 32 KiB each, and none is lost") {
+  constexpr std::size_t Count = 2000;
+  rlimit files{};
+  getrlimit(RLIMIT_NOFILE, &files);
+  files.rlim_cur = files.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &files);
+  REQUIRE(files.rlim_cur >= 5 * Count);
+  QuietUpstream upstream;
+  Rig rig;
+  std::vector<Stream> guests;
+  guests.reserve(Count);
+  const auto open = [&](std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) {
+      guests.push_back(rig.DialName("db.example", 5432));
+      upstream.Accept();
+      REQUIRE(guests.back().ReadBytes(2) == "up");
+    }
+  };
+  open(50);  // what is paid once
+  const std::size_t before = ResidentBytes();
+  open(Count - 50);
+  const std::size_t each = (ResidentBytes() - before) / (Count - 50);
+  WARN("an open stream holds " << each << " bytes, the test's own ends included");
+  CHECK(each <= 32 * 1024);
+  CHECK(rig.gateway().load().connections == Count);
+  for (Stream& guest : guests) guest.Send("ping");
+  upstream.AnswerAll();
+  std::size_t answered = 0;
+  for (Stream& guest : guests) answered += guest.ReadBytes(4) == "ping" ? 1 : 0;
+  CHECK(answered == Count);
+}
+
+TEST_CASE("a sandbox has so many connections and no more, and gets them back") {
+  Limits limits;
+  limits.connections = 10;
+  Rig rig(limits);
+  std::vector<Stream> guests;
+  for (int i = 0; i < 10; ++i) guests.push_back(rig.DialName("files.example"));
+  Stream beyond = rig.DialName("files.example");
+  CHECK(beyond.ReadAll().empty());
+  guests.clear();
+  HttpUpstream upstream("198.51.100.7");
+  for (int i = 0; i < 500 && rig.gateway().load().connections > 0; ++i) usleep(10'000);
+  CHECK(rig.Get("files.example", "/pub/x").starts_with("HTTP/1.1 200"));
+}
+
+TEST_CASE("what is held for slow guests has a bound for the whole sandbox") {
+  Limits limits;
+  limits.memory_bytes = 256 * 1024;
+  Upstream floods("198.51.100.7", 5432, [](Stream& stream) {
+    const std::string piece(1 << 20, 'x');
+    while (stream.Send(piece)) {
+    }
+  });
+  Rig rig(limits);
+  std::vector<Stream> guests;
+  for (int i = 0; i < 20; ++i) guests.push_back(rig.DialName("db.example", 5432));
+  (void)rig.Flows(10);  // most of them are ended
+  CHECK(rig.gateway().load().memory_bytes <= limits.memory_bytes);
+  CHECK(rig.Flows(1).size() >= 10);
+}
+
+}  // namespace
+}  // namespace curfew::egress
