@@ -143,9 +143,18 @@ std::string Base64Url(ByteView bytes) { return Encode64(bytes, kUrl, false); }
 std::optional<Bytes> FromBase64Url(std::string_view text) { return Decode64(text, kUrl, false); }
 
 std::string Printable(std::string_view text, std::size_t bytes_max) {
+  const auto is_plain = [](char c) { return c >= ' ' && c <= '~' && c != '"' && c != '\\'; };
   std::string out;
   for (std::size_t i = 0; i < text.size();) {
     if (out.size() >= bytes_max) return out + "…";
+    // Most text is plain: whole runs of it at once.
+    const std::string_view room = text.substr(i, bytes_max - out.size());
+    const auto run = std::find_if_not(room.begin(), room.end(), is_plain);
+    if (run != room.begin()) {
+      out.append(room.begin(), run);
+      i += static_cast<std::size_t>(run - room.begin());
+      continue;
+    }
     const std::optional<CodePoint> point = DecodeUtf8(text.substr(i));
     const auto byte = static_cast<std::uint8_t>(text[i]);
     if (!point || point->value < 0x20 || (point->value >= 0x7F && point->value < 0xA0)) {

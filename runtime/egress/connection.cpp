@@ -362,6 +362,10 @@ void Connection::Expect(std::int64_t ms) {
 }
 
 void Connection::OnTick(std::int64_t now_ms) {
+  if (awaits_answer_ && !guest_left_ && guest_.HasLeft()) {
+    guest_left_ = true;
+    upstream_.Cancel();
+  }
   if (deadline_ms_ == 0 || now_ms < deadline_ms_) return;
   deadline_ms_ = 0;
   timed_out_ = true;

@@ -32,7 +32,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 
-  // Ends what has waited too long.
+  // Ends what has waited too long, and what nobody waits for any more.
   void OnTick(std::int64_t now_ms);
   // Judges a live flow by what is known of it, and cuts it if it is denied now. Whether it was.
   bool Rejudge();
@@ -141,6 +141,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
   std::int64_t deadline_ms_ = 0;
   bool timed_out_ = false;
+  bool awaits_answer_ = false;  // and nothing else of the guest
+  bool guest_left_ = false;
   bool sniffed_ = false;
   std::optional<boost::asio::steady_timer> joined_;
   bool out_ended_ = false;

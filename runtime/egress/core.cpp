@@ -137,9 +137,15 @@ asio::awaitable<void> Core::Accept() {
     for (;;) {
       OwnedFd socket = AcceptOne(streams_);
       if (!socket.is_open()) break;
-      // The socket is closed where there is no room for it; the guest sees that at once.
-      if (connections.size() + dns_connections < setup.limits.connections) {
+      // The socket is closed where there is no room for it; the guest sees that at once, and is
+      // told why once.
+      const bool was_full =
+          std::exchange(is_full, connections.size() + dns_connections >= setup.limits.connections);
+      if (!is_full) {
         Connection::Begin(*this, std::move(socket));
+      } else if (!was_full) {
+        TellDenial({}, OwnDenial(LimitId, fmt::format("more than {} connections are open",
+                                                      setup.limits.connections)));
       }
     }
     if (errno == EMFILE || errno == ENFILE || errno == ENOMEM) {

@@ -64,6 +64,7 @@ class Core {
   std::uint64_t dns_questions = 0;
   std::size_t dns_connections = 0;
   bool stopping = false;
+  bool is_full = false;  // and the task was told
   std::unordered_set<Connection*> connections;
   // Where bytes are read to, and pieces gathered to be written at once: never across a suspension.
   std::vector<char> room;

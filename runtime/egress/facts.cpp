@@ -1,7 +1,5 @@
 #include "runtime/egress/facts.h"
 
-#include "compiler/base/text.h"
-
 #include <fmt/format.h>
 
 namespace curfew::egress {
@@ -31,7 +29,7 @@ std::string Describe(const EgressFacts& facts) {
     return fmt::format("{} {}:{}", word, place, facts.port);
   }
   const std::string port = facts.port == 80 ? "" : fmt::format(":{}", facts.port);
-  return Printable(fmt::format("{} http://{}{}{}", facts.method, place, port, facts.path), 512);
+  return fmt::format("{} http://{}{}{}", facts.method, place, port, facts.path);
 }
 
 void State(const EgressFacts& facts, module::Request& request) {

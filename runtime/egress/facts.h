@@ -40,7 +40,8 @@ struct EgressFacts {
   std::int64_t total = 0;            // bytes of the sandbox's whole life, both ways
 };
 
-// "GET http://files.example/a" or "tcp db.example:5432", for people. Safe to print.
+// "GET http://files.example/a" or "tcp db.example:5432", for people. Safe to print, as
+// every part of it is canonical.
 std::string Describe(const EgressFacts& facts);
 
 // Sets the facts of `egress.*`; caller, task and sandbox are the keeper's to state. `facts` must

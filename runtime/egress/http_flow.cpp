@@ -58,7 +58,7 @@ std::string RefusalText(unsigned status, const EgressFacts& facts, const gate::A
     const std::string text = Printable(gate::Describe(reason), 1024);
     body += text + "\n";
     if (fields.empty()) {
-      fields = fmt::format("Curfew-Rule: {}\r\nCurfew-Reason: {}\r\n", Printable(reason.id), text);
+      fields = fmt::format("Curfew-Rule: {}\r\nCurfew-Reason: {}\r\n", reason.id, text);
     }
   }
   return fmt::format(
@@ -307,8 +307,16 @@ Connection::Asks<bool> Connection::Answer(Exchange& exchange) {
         to_head ? MessageReader::Kind::ResponseToHead : MessageReader::Kind::Response,
         core_.setup.limits.http);
     std::size_t size = 0;
+    awaits_answer_ = !upload_;
     const Event event = co_await ReadHead(upstream_, reader, size);
+    awaits_answer_ = false;
     if (cut_) co_return false;
+    if (guest_left_) {
+      EndFlow(0, "the guest went away before its answer");
+      upstream_.Reset();
+      guest_.Close();
+      co_return false;
+    }
     const bool nothing_came = event == Event::NeedMore && upstream_.in.is_empty();
     Trouble trouble;
     if (event == Event::NeedMore && timed_out_) {

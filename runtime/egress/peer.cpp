@@ -169,6 +169,12 @@ bool Peer::IsQuiet() {
          errno == EAGAIN;
 }
 
+bool Peer::HasLeft() {
+  char byte = 0;
+  const ssize_t got = is_open() ? ::recv(fd(), &byte, 1, MSG_PEEK | MSG_DONTWAIT) : 0;
+  return got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR);
+}
+
 void Peer::Cancel() {
   boost::system::error_code error;
   descriptor_.cancel(error);

@@ -82,6 +82,8 @@ class Peer {
 
   // Whether the peer said nothing since the last byte that was read, not even that it is gone.
   [[nodiscard]] bool IsQuiet();
+  // Whether it will say nothing more, although it may still listen.
+  [[nodiscard]] bool HasLeft();
   [[nodiscard]] bool failed() const { return failed_; }
   // Wakes whoever waits; what he waits for has failed.
   void Cancel();

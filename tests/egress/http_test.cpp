@@ -373,6 +373,24 @@ TEST_CASE("a stall is ended in time, with a reason, and holds up nobody else") {
   CHECK(idle.ReadAll().ends_with("hello"));
 }
 
+TEST_CASE("an upstream is not kept busy for a guest that went away") {
+  std::atomic<bool> ended = false;
+  Upstream stalls("198.51.100.7", 80, [&](Stream& stream) {
+    stream.ReadUntil("\r\n\r\n");
+    stream.ReadAll();
+    ended = true;
+  });
+  Rig rig;
+  Stream stream = rig.DialName("files.example");
+  stream.Send("GET /pub/x HTTP/1.1\r\nHost: files.example\r\n\r\n");
+  while (stalls.connections() == 0) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  stream.Close();
+  CHECK(rig.Flows(1).at(0).end.find("went away") != std::string::npos);
+  for (int i = 0; i < 500 && !ended; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  CHECK(ended);
+}
+
 TEST_CASE("heads and requests have their bounds") {
   HttpUpstream upstream("198.51.100.7");
   Rig rig({}, {},

@@ -76,6 +76,8 @@ TEST_CASE("a sandbox has so many connections and no more, and gets them back") {
   for (int i = 0; i < 10; ++i) guests.push_back(rig.DialName("files.example"));
   Stream beyond = rig.DialName("files.example");
   CHECK(beyond.ReadAll().empty());
+  CHECK(rig.denials().size() == 1);
+  CHECK(rig.denials().at(0).find("gateway.limit") != std::string::npos);
   guests.clear();
   HttpUpstream upstream("198.51.100.7");
   for (int i = 0; i < 500 && rig.gateway().load().connections > 0; ++i) usleep(10'000);
