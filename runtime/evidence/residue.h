@@ -69,6 +69,8 @@ struct ResidueQuery {
   std::function<Result<std::vector<std::string>>()> unrevoked_tokens;
 };
 
+// Where nothing is left but what may be another search passing through a network namespace, it
+// looks again for a second or so.
 ResidueReport SearchResidue(host::Files& files, host::Networks& networks, const host::Clock& clock,
                             const ResidueQuery& query, const SearchedPlaces& places = {});
 

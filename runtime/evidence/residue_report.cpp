@@ -85,4 +85,16 @@ Cleanness ResidueReport::verdict() const {
   return Cleanness::Clean;
 }
 
+bool ResidueReport::keeps_only_networks() const {
+  const auto kept = [&](bool of_networks) {
+    return std::any_of(classes.begin(), classes.end(), [&](const ResidueCount& count) {
+      const bool is_of_networks = count.residue_class == ResidueClass::NetworkNamespace ||
+                                  count.residue_class == ResidueClass::Tap ||
+                                  count.residue_class == ResidueClass::PacketTable;
+      return count.kept > 0 && is_of_networks == of_networks;
+    });
+  };
+  return kept(true) && !kept(false);
+}
+
 }  // namespace curfew::evidence

@@ -66,6 +66,8 @@ struct ResidueReport {
   // Dirty if anything is kept, else unknown if anything is, else clean. A report without all
   // classes is unknown.
   [[nodiscard]] Cleanness verdict() const;
+  // Something is kept, and all of it has to do with network namespaces.
+  [[nodiscard]] bool keeps_only_networks() const;
 };
 
 inline constexpr std::size_t FindingsMax = 256;

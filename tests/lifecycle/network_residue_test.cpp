@@ -188,6 +188,22 @@ TEST_CASE("an empty namespace is residue by its cookie, whoever keeps it") {
   CheckClean(scene.Search());
 }
 
+TEST_CASE("somebody who only passes through a namespace does not make it residue") {
+  Scene scene;
+  std::optional<network::Wire> wire = *network::MakeWire(scene.id);
+  scene.Journal(wire->identity);
+  std::atomic<bool> is_inside = false;
+  std::thread passing([&] {
+    const bool entered = setns(wire->namespace_fd.get(), CLONE_NEWNET) == 0;
+    is_inside = true;
+    if (entered) usleep(200'000);
+  });
+  while (!is_inside) usleep(1000);
+  wire.reset();
+  CheckClean(scene.Search());
+  passing.join();
+}
+
 TEST_CASE("a namespace that nobody may look into is unknown, and never clean") {
   Scene scene;
   std::optional<network::Wire> wire = *network::MakeWire(scene.id);
