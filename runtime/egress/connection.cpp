@@ -156,10 +156,10 @@ void Connection::BeginFlow(const Place& place) {
   facts_.host = place.host;
   facts_.port = place.port;
   if (place.host.empty()) facts_.ip = place.address;
-  facts_.requests = core_.window.Count(core_.now_ms()) + 1;
+  flow_started_ms_ = core_.now_ms();
+  facts_.requests = core_.window.Count(flow_started_ms_) + 1;
   answer_ = {};
   overrides_.clear();
-  flow_started_ms_ = core_.now_ms();
   flow_wall_ms_ = core_.clock.WallNowMs();
   flow_out_ = flow_in_ = 0;
   unjudged_ = 0;
@@ -357,7 +357,7 @@ void Connection::Cut(gate::Answer why) {
 }
 
 void Connection::Expect(std::int64_t ms) {
-  deadline_ms_ = core_.now_ms() + ms;
+  deadline_ms_ = core_.DeadlineIn(ms);
   timed_out_ = false;
 }
 

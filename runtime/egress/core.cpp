@@ -25,7 +25,6 @@ using Descriptor = asio::posix::stream_descriptor;
 namespace {
 
 constexpr auto Quietly = asio::as_tuple(asio::use_awaitable);
-constexpr std::chrono::milliseconds kTick{250};
 constexpr std::chrono::milliseconds kNoDescriptors{100};
 constexpr unsigned kDatagramsInARow = 64;
 constexpr std::int64_t kDnsIdleMs = 10'000;
@@ -77,7 +76,8 @@ Core::Core(Setup the_setup, Judge& the_judge, Outside& the_outside, Records& the
       streams_(io),
       dns_datagrams_(io),
       dns_streams_(io),
-      ticker_(io) {}
+      ticker_(io),
+      tick_ms_(clock.MonotonicNowMs()) {}
 
 Outcome Core::Open() {
   CURFEW_TRY(resolver, Resolver::Make(io, outside, setup.resolvers, setup.limits.resolve_ms));
@@ -156,12 +156,12 @@ asio::awaitable<void> Core::Accept() {
 }
 
 asio::awaitable<void> Core::Tick() {
-  std::int64_t judged_ms = now_ms();
+  std::int64_t judged_ms = tick_ms_;
   while (!stopping) {
-    ticker_.expires_after(kTick);
+    ticker_.expires_after(std::chrono::milliseconds(TickMs));
     co_await ticker_.async_wait(Quietly);
     if (stopping) co_return;
-    const std::int64_t now = now_ms();
+    const std::int64_t now = tick_ms_ = now_ms();
     for (Connection* connection : connections) connection->OnTick(now);
     for (const auto& [peer, deadline] : dns_peers_) {
       if (now >= deadline) peer->Cancel();
@@ -215,7 +215,7 @@ asio::awaitable<void> Core::ServeDns(OwnedFd socket) {
   if (!peer.Take(std::move(socket))) co_return;
   ++dns_connections;
   for (bool more = true; more && !stopping;) {
-    dns_peers_[&peer] = now_ms() + kDnsIdleMs;
+    dns_peers_[&peer] = DeadlineIn(kDnsIdleMs);
     const ByteView seen = AsBytes(peer.in.view());
     const std::size_t size = seen.size() < 2 ? 0 : static_cast<std::size_t>(seen[0]) << 8 | seen[1];
     if (seen.size() < 2 || seen.size() < 2 + size) {

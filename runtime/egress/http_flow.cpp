@@ -120,7 +120,6 @@ Connection::Task Connection::ServeHttp(std::optional<Place> direct) {
       co_await ServeConnect(exchange.request);
       co_return;
     }
-    exchange.head = HeadForUpstream(reader.head(), exchange.request);
     exchange.framing = reader.head().framing;
     exchange.version = reader.head().version;
     exchange.keep_alive = reader.head().keep_alive && exchange.version == 11;
@@ -171,6 +170,8 @@ Connection::Asks<bool> Connection::ServeRequest(Exchange& exchange, MessageReade
   if (!answer.allowed) {
     co_return co_await Respond(403, answer, exchange.keep_alive && no_body);
   }
+  // What the head was read from is still there: nobody has read on.
+  exchange.head = HeadForUpstream(reader.head(), request);
   upload_.reset();
   std::optional<Trouble> trouble = co_await Send(exchange);
   if (cut_) co_return false;

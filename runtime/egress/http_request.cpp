@@ -52,7 +52,7 @@ std::string_view Trimmed(std::string_view text) {
 }
 
 template <typename F>
-void ForEachInList(std::string_view list, F&& each) {
+void ForEachInList(std::string_view list, const F& each) {
   while (!list.empty()) {
     const std::size_t comma = std::min(list.find(','), list.size());
     const std::string_view item = Trimmed(list.substr(0, comma));
@@ -109,17 +109,18 @@ std::variant<Target, HttpRefusal> ReadTarget(std::string_view text) {
   if (text.starts_with("https://")) {
     return Invalid("`https` is asked for through CONNECT, or by a connection of its own");
   }
-  auto url = values::ParseUrl(text);
-  if (!url) return Invalid("the target is malformed: " + url.error().message);
-  Place place{.host = {}, .address = {}, .port = url->port};
-  if (auto* host = std::get_if<std::string>(&url->place)) {
+  auto parsed = values::ParseUrl(text);
+  if (!parsed) return Invalid("the target is malformed: " + parsed.error().message);
+  values::Url url = *std::move(parsed);
+  Place place{.host = {}, .address = {}, .port = url.port};
+  if (auto* host = std::get_if<std::string>(&url.place)) {
     place.host = std::move(*host);
   } else {
-    place.address = values::Unwrap(std::get<values::Address>(url->place));
+    place.address = values::Unwrap(std::get<values::Address>(url.place));
   }
   target.place = std::move(place);
-  target.path = std::move(url->path);
-  target.query = std::move(url->query);
+  target.path = std::move(url.path);
+  target.query = std::move(url.query);
   return target;
 }
 
