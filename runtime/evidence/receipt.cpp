@@ -138,6 +138,7 @@ Json EncodePredicate(const Receipt& receipt) {
                                         {"bytes", file.bytes},
                                         {"digest", ToString(file.digest)}};
                           })},
+      {"flows", EncodeFlowSummary(receipt.flows)},
       {"residue", EncodeResidue(receipt.residue)},
       {"records", {{"count", receipt.record_count}, {"head", ToString(receipt.record_head)}}},
       {"verdict", NameOf(receipt.verdict())}};
@@ -232,6 +233,7 @@ Outcome DecodeLists(ObjectReader& reader, Receipt& receipt) {
                                 file.bytes = item.Count("bytes");
                                 file.digest = DigestIn(item, "digest");
                               }));
+  CURFEW_TRY(receipt.flows, DecodeFlowSummary(reader.Object("flows")));
   return DecodeResidue(reader.Object("residue"), receipt.residue);
 }
 

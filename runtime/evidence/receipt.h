@@ -5,6 +5,7 @@
 #include "compiler/base/crypto.h"
 #include "compiler/base/incarnation.h"
 #include "compiler/base/result.h"
+#include "runtime/evidence/flows.h"
 #include "runtime/evidence/residue_report.h"
 #include "runtime/evidence/signing_key.h"
 
@@ -79,6 +80,7 @@ struct Receipt {
   std::uint64_t processes_omitted = 0;
   std::vector<ResourceOutcome> resources;
   std::vector<ExportedFile> exports;
+  FlowSummary flows;
   ResidueReport residue;
 
   std::uint64_t record_count = 0;

@@ -80,6 +80,34 @@ std::string Residue(const ResidueReport& report) {
   return text;
 }
 
+std::string Flows(const FlowSummary& flows) {
+  const auto total = [](const auto& rows) {
+    std::uint64_t sum = 0;
+    for (const auto& row : rows) sum += row.requests;
+    return sum;
+  };
+  std::string text;
+  if (!flows.reached.empty()) {
+    text += Row("reached", fmt::format("{} requests", total(flows.reached)));
+    text += Rows(flows.reached, flows.reached_omitted, [](const ReachedPlace& row) {
+      const std::string failed =
+          row.failed == 0 ? "" : fmt::format("  ({} did not end as they should)", row.failed);
+      return fmt::format("{}  {} requests, {} bytes out, {} bytes in{}\n",
+                         Printable(row.place, 120), row.requests, row.bytes_out, row.bytes_in,
+                         failed);
+    });
+  }
+  if (!flows.refused.empty()) {
+    text += Row("refused", fmt::format("{} requests", total(flows.refused)));
+    text += Rows(flows.refused, flows.refused_omitted, [](const RefusedPlace& row) {
+      return fmt::format("{}  {} requests, by {}\n", Printable(row.place, 120), row.requests,
+                         Printable(row.rule, 160));
+    });
+  }
+  if (flows.lost > 0) text += Row("lost", fmt::format("{} flows have no record", flows.lost));
+  return text;
+}
+
 }  // namespace
 
 std::string RenderReceipt(const Receipt& receipt) {
@@ -131,6 +159,7 @@ std::string RenderReceipt(const Receipt& receipt) {
     return fmt::format("{}  {} bytes  {}\n", Printable(file.name, 120), file.bytes,
                        ToString(file.digest));
   });
+  text += Flows(receipt.flows);
   text += Row("residue", Residue(receipt.residue));
   text += Rows(receipt.residue.findings, 0, [](const ResidueFinding& finding) {
     return fmt::format("{:<10} {} {}  ({})\n", NameOf(finding.fate), NameOf(finding.residue_class),

@@ -43,6 +43,12 @@ std::optional<Verdict> CheckChain(const Chain& chain, const Receipt& receipt) {
     return Verdict{Standing::Tampered, "records",
                    "the last record is not the one that the receipt was signed over"};
   }
+  const Result<FlowSummary> flows = SummariseFlows(chain.records);
+  if (!flows) return VerdictOf(flows.error(), "records");
+  if (*flows != receipt.flows) {
+    return Verdict{Standing::Tampered, "receipt",
+                   "what it says was reached and refused does not follow from the records"};
+  }
   return std::nullopt;
 }
 

@@ -61,6 +61,7 @@ class Reading {
       case RecordKind::Closing:
         return Closing(record, facts);
       case RecordKind::Opened:
+      case RecordKind::Flow:  // summed up by ReceiptOf
       case RecordKind::Note:
       case RecordKind::Cut:
       case RecordKind::Residue:
@@ -310,6 +311,7 @@ Result<evidence::Receipt> ReceiptOf(const std::vector<evidence::Record>& records
   Reading reading(receipt);
   for (const evidence::Record& record : records) CURFEW_TRY_VOID(reading.Read(record));
   reading.Finish();
+  CURFEW_TRY(receipt.flows, evidence::SummariseFlows(records));
   receipt.residue = residue;
   receipt.keeper_note = std::move(keeper_note);
   receipt.closed_ms = closed_ms;
