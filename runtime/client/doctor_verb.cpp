@@ -145,6 +145,7 @@ Verbs ClientVerbs(const Means& means) {
   Verbs verbs;
   verbs.push_back(MakeRunVerb(means));
   verbs.push_back(MakePsVerb(means));
+  verbs.push_back(MakeAuditVerb(means));
   verbs.push_back(MakeReceiptVerb(means));
   verbs.push_back(MakeResidueVerb(means));
   verbs.push_back(MakeDoctorVerb(means));
