@@ -1,5 +1,6 @@
 """Asks for what policy does not grant: another host, another method, another path. Shows what it is told."""
 import sys
+import time
 import urllib.error
 import urllib.request
 
@@ -15,7 +16,13 @@ for method, url in (("GET", "http://elsewhere.example/"),
         for line in refusal.read().decode().splitlines():
             print("    " + line)
 
+# The lines come beside the answers, a moment later.
+for _ in range(100):
+    with open("/run/curfew/denials") as file:
+        lines = file.read().splitlines()
+    if len(lines) >= 3:
+        break
+    time.sleep(0.1)
 print("and in /run/curfew/denials:")
-with open("/run/curfew/denials") as file:
-    for line in file:
-        print("    " + line.rstrip())
+for line in lines:
+    print("    " + line)
