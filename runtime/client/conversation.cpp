@@ -27,13 +27,13 @@ Conversation::Conversation(const host::Clock& clock, KeeperLink& link, RunView& 
 
 Conversation::~Conversation() { link_.on_packet = nullptr; }
 
-RunOutcome Conversation::Hold(const keeper::CreateMessage& create, int module, int folder,
+RunOutcome Conversation::Hold(const keeper::CreateMessage& create, std::vector<int> descriptors,
                               const Task& task, std::vector<OwnedFd> inputs) {
   if (const Outcome listening = ListenToSignals(); !listening) {
     view_.Failed(listening.error().message);
     return {.status = exit_status::TaskCouldNotRun, .closed = std::nullopt};
   }
-  link_.Send(0, create, {module, folder});
+  link_.Send(0, create, std::move(descriptors));
   bool done = false;
   if (WaitFor([this] { return ready_ || closed_; }) && ready_) {
     done = RunCommands(task, std::move(inputs));

@@ -24,10 +24,9 @@ class Conversation {
   Conversation(const host::Clock& clock, KeeperLink& link, RunView& view);
   ~Conversation();
 
-  // `create` brings the descriptors of the module and of the folder for exports. `inputs` stand
-  // beside the commands that have one.
-  RunOutcome Hold(const keeper::CreateMessage& create, int module, int folder, const Task& task,
-                  std::vector<OwnedFd> inputs);
+  // `descriptors` are those that `create` brings. `inputs` stand beside the commands that have one.
+  RunOutcome Hold(const keeper::CreateMessage& create, std::vector<int> descriptors,
+                  const Task& task, std::vector<OwnedFd> inputs);
 
  private:
   struct Running {

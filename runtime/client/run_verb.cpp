@@ -5,8 +5,13 @@
 #include "runtime/evidence/verify.h"
 #include "runtime/host/linux/export_directory.h"
 #include "runtime/host/linux/sealed_memory.h"
+#include "runtime/keeper/resolver_place.h"
 
 #include <cerrno>
+#include <fcntl.h>
+#include <linux/nsfs.h>
+#include <sched.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 
 #include <CLI/CLI.hpp>
@@ -43,6 +48,14 @@ class RunVerb final : public Verb {
                    "the folder of the image (default: `image` in the state directory)");
     app.add_option("--out", out_,
                    "the folder for exports, made if it is not there (default: with the receipt)");
+    app.add_option(
+        "--dial-from", dial_from_,
+        "the network namespace that the gateway dials from, as the path of one (default: "
+        "this host's own)");
+    app.add_option("--resolver", resolvers_,
+                   "whom the gateway asks for allowed names, ADDRESS or ADDRESS:PORT; repeatable "
+                   "(default: this host's own)")
+        ->allow_extra_args(false);
     app.add_option("--state", state_, std::string(StateHelp));
     app.add_option("--format", format_, "text or json")->check(CLI::IsMember({"text", "json"}));
     app.add_flag("--quiet", quiet_, "say only what did not go as it should");
@@ -66,12 +79,16 @@ class RunVerb final : public Verb {
       if (!name) continue;
       CURFEW_TRY(inputs[i], OpenBeside(task_, *name));
     }
+    for (const std::string& resolver : resolvers_) {
+      CURFEW_TRY_VOID(keeper::ParseResolver(resolver));
+    }
+    CURFEW_TRY(const OwnedFd dial_from, OpenDialFrom());
     CURFEW_TRY(const Bytes module, means_.compile(policies_));
     CURFEW_TRY_VOID(ResolveImage(module, *task));
     CURFEW_TRY(const std::unique_ptr<Station> station, Station::Open(means_, state_));
     CURFEW_TRY(const lifecycle::SweepReport swept, station->Sweep(console, false));
     static_cast<void>(swept);
-    return Talk(console, *station, module, *task, std::move(inputs));
+    return Talk(console, *station, module, *task, std::move(inputs), dial_from.get());
   }
 
   // create.image as a digest: the policy set's own names are read from its module.
@@ -96,6 +113,25 @@ class RunVerb final : public Verb {
                                Printable(task.image, 60), names.empty() ? "none" : names));
   }
 
+  static std::vector<int> Descriptors(int module, int folder, int dial_from) {
+    std::vector<int> descriptors = {module, folder};
+    if (dial_from >= 0) descriptors.push_back(dial_from);
+    return descriptors;
+  }
+
+  // Nothing is opened where nothing is asked for.
+  [[nodiscard]] Result<OwnedFd> OpenDialFrom() const {
+    if (dial_from_.empty()) return OwnedFd();
+    OwnedFd opened(open(dial_from_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+    if (!opened.is_open()) return SystemFailure(errno, "--dial-from " + dial_from_);
+    if (ioctl(opened.get(), NS_GET_NSTYPE) != CLONE_NEWNET) {
+      return Failure(FailureCode::Usage, "--dial-from " + Printable(dial_from_) +
+                                             ": no network namespace; one is /proc/PID/ns/net, or "
+                                             "what `ip netns add` makes below /run/netns");
+    }
+    return opened;
+  }
+
   Result<OwnedFd> OpenOut(const Station& station, const std::string& id) const {
     if (out_.empty()) {
       CURFEW_TRY_VOID(means_.files.MakeDirectory(station.state().Sandbox(id), 0700));
@@ -109,13 +145,15 @@ class RunVerb final : public Verb {
   }
 
   Result<int> Talk(Console& console, Station& station, const Bytes& module, const Task& task,
-                   std::vector<OwnedFd> inputs) {
+                   std::vector<OwnedFd> inputs, int dial_from) {
     keeper::CreateMessage create;
     CURFEW_TRY(create.sandbox, host::DrawIncarnation(means_.entropy));
     create.state = station.state().root;
     CURFEW_TRY(create.image_directory, Absolute(image_.empty() ? create.state + "/image" : image_));
     create.request = task.request;
     create.caller = task.caller;
+    create.dials_elsewhere = dial_from >= 0;
+    create.resolvers = resolvers_;
     CURFEW_TRY(const OwnedFd memory, host::SealBytes("curfew-module", module));
     CURFEW_TRY(const OwnedFd folder, OpenOut(station, create.sandbox.id));
     CURFEW_TRY(const std::unique_ptr<KeeperLink> link, KeeperLink::Start(means_.keeper_program));
@@ -123,9 +161,9 @@ class RunVerb final : public Verb {
     const std::unique_ptr<RunView> view =
         format_ == "json" ? MakeJsonView(console) : MakeTextView(console, means_.clock, quiet_);
     view->Began(create.sandbox.id, task.id);
-    const RunOutcome outcome =
-        Conversation(means_.clock, *link, *view)
-            .Hold(create, memory.get(), folder.get(), task, std::move(inputs));
+    const RunOutcome outcome = Conversation(means_.clock, *link, *view)
+                                   .Hold(create, Descriptors(memory.get(), folder.get(), dial_from),
+                                         task, std::move(inputs));
     std::string errors;
     const int keeper_status = link->Wait(errors);
     if (!errors.empty()) view->Failed("the keeper said: " + Printable(errors, 4000));
@@ -175,6 +213,8 @@ class RunVerb final : public Verb {
   std::string task_;
   std::string image_;
   std::string out_;
+  std::string dial_from_;
+  std::vector<std::string> resolvers_;
   std::string state_{host::StateDirectoryDefault};
   std::string format_ = "text";
   bool quiet_ = false;

@@ -331,7 +331,8 @@ bool Connection::IsCutByCount() { return cut_ || (unjudged_ >= kUnjudgedBytesMax
 std::optional<gate::Answer> Connection::DenialNow() {
   unjudged_ = 0;
   facts_.stage = Stage::Request;
-  facts_.total = core_.total_bytes;
+  // A body that is on its way counts whole, as when it was let go.
+  facts_.total = std::max(core_.total_bytes, facts_.bytes);
   gate::Answer answer = core_.judge.Consider(facts_);
   if (!answer.allowed) return answer;
   return DenialBeside();

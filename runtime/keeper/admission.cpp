@@ -108,8 +108,10 @@ Outcome RecordedDecisions::Record(const gate::Answer& answer, const module::Requ
 
 Result<std::unique_ptr<Admission>> Admit(World& world, int control, CreateMessage message,
                                          std::vector<OwnedFd> descriptors) {
-  if (descriptors.size() != 2) {
-    return Failure(FailureCode::Malformed, "the first packet brings a module and a folder");
+  if (descriptors.size() != (message.dials_elsewhere ? 3u : 2u)) {
+    return Failure(
+        FailureCode::Malformed,
+        "the first packet brings a module, a folder, and the namespace that it tells of");
   }
   auto held = std::make_unique<Admission>();
   Admission& admission = *held;
@@ -147,6 +149,7 @@ Result<std::unique_ptr<Admission>> Admit(World& world, int control, CreateMessag
       std::make_unique<RecordedDecisions>(*admission.books, admission.engine->module());
   admission.gate = std::make_unique<gate::Gate>(*admission.engine, *admission.decisions);
   admission.exports.emplace(std::move(descriptors[1]));
+  if (admission.message.dials_elsewhere) admission.dial_from = std::move(descriptors[2]);
   return held;
 }
 

@@ -46,6 +46,7 @@ struct Admission {
   std::unique_ptr<RecordedDecisions> decisions;
   std::unique_ptr<gate::Gate> gate;
   std::optional<host::ExportDirectory> exports;
+  OwnedFd dial_from;  // a network namespace, where another than the keeper's is to be dialled from
   std::optional<std::string> invalid;  // why what was asked makes no request
 };
 

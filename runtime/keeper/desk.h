@@ -9,6 +9,8 @@
 #include "runtime/lifecycle/books.h"
 #include "runtime/lifecycle/lifetime_watch.h"
 
+#include <functional>
+
 namespace curfew::keeper {
 
 struct Desk {
@@ -20,10 +22,9 @@ struct Desk {
   lifecycle::LifetimeWatch& lifetime;
   const host::Clock& clock;
   const plan::Plan& plan;
-  const std::string& creator;
+  std::function<SandboxFacts()> facts;
   execute::Checkpoint checkpoint;
 
-  [[nodiscard]] SandboxFacts facts() const;
   void TellDecision(std::uint32_t id, const gate::Answer& answer, std::string subject) const;
 };
 

@@ -9,28 +9,44 @@
 #include "runtime/lifecycle/books.h"
 #include "runtime/network/network.h"
 
+#include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
+#include <vector>
 
 namespace curfew::keeper {
 
 // One that serves. Its end cuts every flow and closes everything that it took from the wire.
 class RunningGateway {
  public:
+  // Both are called with the lock held, and let it go while they wait for the gateway.
   virtual ~RunningGateway() = default;
+  // Judges every live flow again; how many it had to cut.
+  virtual std::size_t Rejudge() = 0;
 };
 
-// References outlive the gateway. It may have a thread of its own; everything here but the wire's
-// descriptors belongs to the keeper's.
+// References outlive the gateway. Whoever touches the sandbox's books, gate, questions or time
+// holds `lock`: the gateway's thread for each of its calls, and the keeper's always but while it
+// waits, for its loop or for the gateway.
 struct GatewayRequest {
   network::Wire& wire;  // its listening ends are the gateway's to take
   const gate::Gate& gate;
   Questions& questions;
   lifecycle::Books& books;
+  const host::Clock& clock;
+  std::mutex& lock;
   host::EventLoop& loop;
-  // One line for the task to read inside. On the keeper's thread.
+  int dial_from = -1;                  // the network namespace to dial from; -1: the keeper's own
+  std::vector<std::string> resolvers;  // to ask; empty: those of this host
+  std::function<SandboxFacts()> sandbox_facts;  // with the lock held, on any thread
+  // One line for the task to read inside; and how many there was no room for. On the keeper's
+  // thread.
   std::function<void(std::string line)> note_denial;
+  std::function<void(std::size_t count)> note_untold_denials;
+  // At the end: so many flows could not be put on record.
+  std::function<void(std::uint64_t count)> note_lost_flows;
 };
 
 using OpenGateway = std::function<Result<std::unique_ptr<RunningGateway>>(const GatewayRequest&)>;

@@ -1,5 +1,6 @@
 #include "runtime/keeper/keeper.h"
 
+#include "runtime/evidence/flows.h"
 #include "runtime/host/linux/signal_source.h"
 #include "runtime/keeper/admission.h"
 #include "runtime/keeper/service.h"
@@ -7,6 +8,7 @@
 #include "runtime/plan/plan.h"
 
 #include <csignal>
+#include <mutex>
 
 namespace curfew::keeper {
 
@@ -22,9 +24,10 @@ constexpr std::int64_t LastPacketsMs = 10'000;
 class Keeping {
  public:
   Keeping(World& world, OwnedFd socket)
-      : world_(world), loop_(world.clock), control_(std::move(socket)) {}
+      : world_(world), loop_(world.clock, &lock_), control_(std::move(socket)) {}
 
   int Run() {
+    const std::lock_guard held(lock_);  // let go by the loop while it waits
     control_.on_packet = [this](Packet packet, std::vector<OwnedFd> fds) {
       OnPacket(std::move(packet), std::move(fds));
     };
@@ -146,9 +149,32 @@ class Keeping {
            .gate = *admission_->gate,
            .questions = *admission_->questions,
            .books = *admission_->books,
+           .clock = world_.clock,
+           .lock = lock_,
            .loop = loop_,
-           .note_denial = [this](std::string line) { driver_->NoteDenial(std::move(line)); }});
+           .dial_from = admission_->dial_from.get(),
+           .resolvers = admission_->message.resolvers,
+           .sandbox_facts = [this] { return FactsNow(); },
+           .note_denial = [this](std::string line) { driver_->NoteDenial(std::move(line)); },
+           .note_untold_denials = [this](std::size_t count) { driver_->NoteUntold(count); },
+           .note_lost_flows = [this](std::uint64_t count) { lost_flows_ += count; }});
     };
+  }
+
+  [[nodiscard]] SandboxFacts FactsNow() const {
+    const module::LifetimeReading reading = lifetime_->Read();
+    const std::optional<std::int64_t> expires_ms = driver_->token_expires_ms();
+    const std::int64_t left = expires_ms ? *expires_ms - world_.clock.WallNowMs() : 0;
+    return {.id = plan_.sandbox.id,
+            .class_name = plan_.class_name,
+            .age_ms = reading.age_ms,
+            .idle_ms = reading.idle_ms,
+            .ttl_left_ms = reading.ttl_left_ms,
+            .image = plan_.image,
+            .kvm = plan_.isolation == plan::Isolation::Kvm,
+            .creator = admission_->caller.id,
+            .token_valid = left > 0,
+            .token_expires_in_ms = left};
   }
 
   EndOfService Serve() {
@@ -171,7 +197,7 @@ class Keeping {
               .lifetime = *lifetime_,
               .clock = world_.clock,
               .plan = plan_,
-              .creator = admission_->caller.id,
+              .facts = [this] { return FactsNow(); },
               .checkpoint = world_.checkpoint};
     Service service(desk, std::move(*admission_->exports));
     control_.Tell(0, ReadyMessage{.isolation = std::string(plan::NameOf(plan_.isolation)),
@@ -200,6 +226,9 @@ class Keeping {
       driver_->StopGateway();
     }
     admission_->books->BeginClosing(reason);
+    if (lost_flows_ == 0) return;
+    static_cast<void>(
+        admission_->books->Append(RecordKind::Flow, evidence::LostFlowsFacts(lost_flows_)));
   }
 
   int Close(const std::string& reason) {
@@ -315,6 +344,7 @@ class Keeping {
   }
 
   World& world_;
+  std::mutex lock_;  // see GatewayRequest
   host::EventLoop loop_;
   Control control_;
   std::optional<CreateMessage> first_;
@@ -329,6 +359,7 @@ class Keeping {
   bool interrupted_ = false;
   bool hurried_ = false;
   bool closing_ = false;
+  std::uint64_t lost_flows_ = 0;
 };
 
 }  // namespace

@@ -2,6 +2,7 @@
 // its control socket is descriptor 3.
 #include "compiler/interpret/interpreter.h"
 #include "runtime/host/linux/linux_host.h"
+#include "runtime/keeper/egress_desk.h"
 #include "runtime/keeper/keeper.h"
 #include "runtime/keeper/kill_point.h"
 #include "runtime/network/kernel_networks.h"
@@ -52,7 +53,7 @@ int main() {
                                 .clock = *host.clock,
                                 .entropy = *host.entropy,
                                 .load_engine = LoadEngine,
-                                .open_gateway = {},
+                                .open_gateway = curfew::keeper::OpenEgressGateway,
                                 .checkpoint = curfew::keeper::KillPoint()};
     return curfew::keeper::Keep(world, curfew::OwnedFd(ControlFd));
   } catch (const std::exception& failure) {

@@ -79,7 +79,9 @@ Json CreateMessage::ToJson() const {
                {"state", state},
                {"image_directory", image_directory},
                {"generation", generation},
-               {"request", request}};
+               {"request", request},
+               {"dials_elsewhere", dials_elsewhere},
+               {"resolvers", resolvers}};
   if (caller) {
     json["caller"] = {
         {"id", caller->id}, {"kind", caller->caller_kind}, {"groups", caller->groups}};
@@ -101,6 +103,8 @@ Result<CreateMessage> CreateMessage::FromJson(const JsonValue& json) {
   message.image_directory = reader.Text("image_directory");
   message.generation = reader.Count("generation");
   message.request = evidence::JsonOf(reader.Object("request"));
+  message.dials_elsewhere = reader.Flag("dials_elsewhere");
+  message.resolvers = reader.Texts("resolvers");
   if (json.Find("caller") != nullptr) {
     ObjectReader who(reader.Object("caller"), "the stated caller");
     message.caller = StatedCaller{

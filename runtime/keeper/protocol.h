@@ -65,7 +65,8 @@ struct StatedCaller {
   std::vector<std::string> groups;
 };
 
-// With two descriptors: the sealed module, and the folder for exports.
+// With two descriptors: the sealed module, and the folder for exports; and with a third, the
+// network namespace to dial from, where `dials_elsewhere` says so.
 struct CreateMessage {
   static constexpr Kind kind = Kind::Create;
   int version = ProtocolVersion;
@@ -75,6 +76,8 @@ struct CreateMessage {
   std::uint64_t generation = 1;
   Json request;  // as compiler/module/request_json.h reads it from a caller
   std::optional<StatedCaller> caller;
+  bool dials_elsewhere = false;
+  std::vector<std::string> resolvers;  // to ask for allowed names; empty: those of this host
   Json ToJson() const;
   static Result<CreateMessage> FromJson(const JsonValue& json);
 };

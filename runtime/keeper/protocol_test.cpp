@@ -29,7 +29,10 @@ CreateMessage Create() {
 TEST_CASE("messages come back as they went") {
   CreateMessage create = Create();
   create.caller = StatedCaller{.id = "user:ana", .caller_kind = "human", .groups = {"group:x"}};
+  create.dials_elsewhere = true;
+  create.resolvers = {"192.0.2.53:5353"};
   CHECK(ThereAndBack(create).ToJson() == create.ToJson());
+  CHECK(ThereAndBack(create).resolvers == create.resolvers);
   const ExecMessage exec{.argv = {"a", "\xff\xfe"}, .env = {"A=b"}, .timeout_ms = 5, .input = true};
   const ExecMessage back = ThereAndBack(exec);
   CHECK(back.argv == exec.argv);

@@ -109,9 +109,10 @@ void Questions::SetEveryFact(DecodedRequest& asked) const {
   }
 }
 
-DecodedRequest Questions::About(Action action, const SandboxFacts& sandbox) const {
+DecodedRequest Questions::About(Action action, const SandboxFacts& sandbox,
+                                schema::Stage stage) const {
   CURFEW_CHECK(create_.has_value(), "a sandbox begins with its create");
-  DecodedRequest asked{.request = module::Request(action), .arena = {}};
+  DecodedRequest asked{.request = module::Request(action, stage), .arena = {}};
   module::Request& request = asked.request;
   SetEveryFact(asked);
   const auto seal = [&](schema::Slot from, schema::Slot to) {
@@ -180,6 +181,13 @@ Result<DecodedRequest> Questions::AskExport(const guest::File& file, std::uint64
   asked.request.SetInteger(
       slot::ExportKind,
       OrdinalOf(Enum::FileKind, file.type == guest::FileKind::Link ? "link" : "file"));
+  return asked;
+}
+
+DecodedRequest Questions::AskEgress(const egress::EgressFacts& egress,
+                                    const SandboxFacts& sandbox) const {
+  DecodedRequest asked = About(Action::Egress, sandbox, egress.stage);
+  egress::State(egress, asked.request);
   return asked;
 }
 

@@ -6,6 +6,7 @@
 #include "compiler/base/result.h"
 #include "compiler/module/policy_module.h"
 #include "compiler/module/request_json.h"
+#include "runtime/egress/facts.h"
 #include "runtime/evidence/canonical_json.h"
 #include "runtime/guest/protocol.h"
 #include "runtime/host/clock.h"
@@ -65,10 +66,14 @@ class Questions {
   Result<module::DecodedRequest> AskExec(const Exec& exec, const SandboxFacts& sandbox);
   Result<module::DecodedRequest> AskExport(const guest::File& file, std::uint64_t total,
                                            const SandboxFacts& sandbox);
+  // `egress` outlives the answer.
+  [[nodiscard]] module::DecodedRequest AskEgress(const egress::EgressFacts& egress,
+                                                 const SandboxFacts& sandbox) const;
 
  private:
   void SetEveryFact(module::DecodedRequest& asked) const;
-  module::DecodedRequest About(schema::Action action, const SandboxFacts& sandbox) const;
+  module::DecodedRequest About(schema::Action action, const SandboxFacts& sandbox,
+                               schema::Stage stage = schema::Stage::Request) const;
   [[nodiscard]] std::string SealedText(schema::Slot slot) const;
 
   const module::PolicyModule& policy_;

@@ -69,6 +69,10 @@ class SandboxDriver final : public execute::Driver {
   // Tells the task of a refusal; more at once than the guest takes in are counted, and told as a
   // number with the next that is.
   void NoteDenial(std::string line);
+  // Refusals that were lost on their way here: counted with those that are not told.
+  void NoteUntold(std::size_t count) { denials_untold_ += count; }
+  // Every live flow is judged again; how many were cut.
+  std::size_t RejudgeFlows() { return gateway_ ? gateway_->Rejudge() : 0; }
   // Cuts everything that leaves, before the rest ends.
   void StopGateway() { gateway_.reset(); }
   // How long what runs inside gets at the end.

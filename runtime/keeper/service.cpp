@@ -88,6 +88,7 @@ void Service::End(EndingWhy why, std::string detail) {
   if (!ending_) {
     ending_ = why;
     desk_.driver.RevokeToken();
+    desk_.driver.StopGateway();
     desk_.control.Tell(0, EndingMessage{.why = why, .detail = std::move(detail)});
     commands_.Terminate();
   }

@@ -39,6 +39,7 @@ class PlayedGateway final : public keeper::RunningGateway, public host::EventSou
     loop_.Remove(*this);
     history_.emplace_back("gateway closed");
   }
+  std::size_t Rejudge() override { return 0; }
   [[nodiscard]] std::vector<Watch> Watches() const override {
     return {{.fd = listener_.get(), .events = POLLIN}};
   }

@@ -14,6 +14,10 @@ bool EventLoop::RunUntil(const std::function<bool()>& done, std::optional<std::i
   return true;
 }
 
+bool EventLoop::IsThere(const EventSource* source) const {
+  return std::find(sources_.begin(), sources_.end(), source) != sources_.end();
+}
+
 void EventLoop::Turn(std::optional<std::int64_t> until_ms) {
   const std::vector<EventSource*> sources = sources_;
   std::vector<pollfd> polled;
@@ -33,15 +37,19 @@ void EventLoop::Turn(std::optional<std::int64_t> until_ms) {
     wait_ms = static_cast<int>(std::clamp<std::int64_t>(*next - clock_.MonotonicNowMs(), 0,
                                                         std::numeric_limits<int>::max()));
   }
+  if (lock_ != nullptr) lock_->unlock();
+  const int ready = poll(polled.data(), polled.size(), wait_ms);
+  if (lock_ != nullptr) lock_->lock();
   // An interrupted or failed wait is a turn in which nothing was ready.
-  if (poll(polled.data(), polled.size(), wait_ms) < 0) polled.clear();
+  if (ready < 0) polled.clear();
   EventSource* last = nullptr;
   for (std::size_t i = 0; i < polled.size(); ++i) {
-    if (polled[i].revents == 0 || owners[i] == last) continue;
+    if (polled[i].revents == 0 || owners[i] == last || !IsThere(owners[i])) continue;
     last = owners[i];
     last->OnReady();
   }
   for (EventSource* source : sources) {
+    if (!IsThere(source)) continue;
     const std::optional<std::int64_t> due = source->due_ms();
     if (due && clock_.MonotonicNowMs() >= *due) source->OnTime();
   }

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <mutex>
 #include <optional>
 #include <vector>
 
@@ -32,11 +33,13 @@ class EventSource {
 
 class EventLoop {
  public:
-  explicit EventLoop(const Clock& clock) : clock_(clock) {}
+  // Whoever runs the loop holds `lock`, if there is one, and it is let go while the loop waits:
+  // what another thread shares with the sources.
+  explicit EventLoop(const Clock& clock, std::mutex* lock = nullptr) : clock_(clock), lock_(lock) {}
   EventLoop(const EventLoop&) = delete;
   EventLoop& operator=(const EventLoop&) = delete;
 
-  // A source is removed before it goes. Not from within one.
+  // A source is removed before it goes; also from within another, not from within itself.
   void Add(EventSource& source) { sources_.push_back(&source); }
   void Remove(EventSource& source) { std::erase(sources_, &source); }
 
@@ -46,8 +49,10 @@ class EventLoop {
 
  private:
   void Turn(std::optional<std::int64_t> until_ms);
+  [[nodiscard]] bool IsThere(const EventSource* source) const;
 
   const Clock& clock_;
+  std::mutex* lock_;
   std::vector<EventSource*> sources_;
 };
 
