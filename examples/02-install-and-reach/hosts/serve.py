@@ -140,4 +140,5 @@ def main():
     sys.stdin.read()  # until whoever started this is gone
 
 
-main()
+if __name__ == "__main__":
+    main()
