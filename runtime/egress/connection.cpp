@@ -342,11 +342,11 @@ bool Connection::Rejudge() {
   if (!live_ || cut_) return cut_;
   std::optional<gate::Answer> denial = DenialNow();
   if (!denial) return false;
-  Cut(*std::move(denial));
+  Cut(*denial);
   return true;
 }
 
-void Connection::Cut(gate::Answer why) {
+void Connection::Cut(const gate::Answer& why) {
   if (cut_) return;
   cut_ = true;
   if (in_flow_) {

@@ -36,7 +36,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void OnTick(std::int64_t now_ms);
   // Judges a live flow by what is known of it, and cuts it if it is denied now. Whether it was.
   bool Rejudge();
-  void Cut(gate::Answer why);
+  void Cut(const gate::Answer& why);
 
  private:
   using Task = boost::asio::awaitable<void>;
