@@ -4,6 +4,22 @@
 
 namespace curfew::module {
 
+LifetimeTerms Tightened(const LifetimeTerms& terms, const PlanTemplate& granted) {
+  LifetimeTerms tightened = terms;
+  std::int64_t latest_ms = 0;
+  if (!__builtin_add_overflow(terms.created_ms, granted.ttl_ms.most, &latest_ms)) {
+    tightened.deadline_ms = std::min(terms.deadline_ms, latest_ms);
+  }
+  tightened.grace_ms = std::min(terms.grace_ms, granted.grace_ms);
+  if (granted.idle_ms && (!terms.idle_ms || *granted.idle_ms < *terms.idle_ms)) {
+    tightened.idle_ms = granted.idle_ms;
+  }
+  // To be closed is a nearer end than to be frozen.
+  const bool closes = granted.idle_ms && granted.idle_end == IdleEnd::Close;
+  if (!terms.idle_ms || closes) tightened.idle_end = granted.idle_end;
+  return tightened;
+}
+
 LifetimeReading ReadLifetime(const LifetimeTerms& terms, const LifetimeFacts& facts,
                              std::int64_t now_ms) {
   LifetimeReading reading;

@@ -10,7 +10,7 @@
 
 namespace curfew::module {
 
-// Fixed when the sandbox is created.
+// Fixed when the sandbox is created, but for what a reload brings nearer.
 struct LifetimeTerms {
   std::int64_t created_ms = 0;
   std::int64_t deadline_ms = 0;         // authority is held while now < deadline
@@ -18,6 +18,10 @@ struct LifetimeTerms {
   std::optional<std::int64_t> idle_ms;  // without: idleness ends nothing
   IdleEnd idle_end = IdleEnd::Close;
 };
+
+// The terms of a sandbox that runs, under another policy set that grants its class this: an end can
+// only come nearer (language.md section 6.12).
+LifetimeTerms Tightened(const LifetimeTerms& terms, const PlanTemplate& granted);
 
 // What has happened to it so far.
 struct LifetimeFacts {

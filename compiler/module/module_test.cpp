@@ -37,6 +37,39 @@ TEST_CASE("authority ends at the deadline, not after it") {
   CHECK_FALSE(ReadLifetime(terms, facts, 1100).next_ms);
 }
 
+TEST_CASE("another policy set only brings the end of a running sandbox nearer") {
+  const LifetimeTerms terms{.created_ms = 500,
+                            .deadline_ms = 1500,
+                            .grace_ms = 100,
+                            .idle_ms = 300,
+                            .idle_end = IdleEnd::Freeze};
+  PlanTemplate granted;
+  granted.ttl_ms.most = 5000;
+  granted.grace_ms = 200;
+  LifetimeTerms same = Tightened(terms, granted);
+  CHECK(same.deadline_ms == 1500);
+  CHECK(same.grace_ms == 100);
+  CHECK(same.idle_ms == 300);
+  CHECK(same.idle_end == IdleEnd::Freeze);
+  granted.idle_ms = 400;
+  CHECK(Tightened(terms, granted).idle_ms == 300);
+
+  granted.ttl_ms.most = 700;
+  granted.grace_ms = 0;
+  granted.idle_ms = 200;
+  const LifetimeTerms nearer = Tightened(terms, granted);
+  CHECK(nearer.deadline_ms == 1200);
+  CHECK(nearer.grace_ms == 0);
+  CHECK(nearer.idle_ms == 200);
+  CHECK(nearer.idle_end == IdleEnd::Close);
+
+  LifetimeTerms without_idle = terms;
+  without_idle.idle_ms.reset();
+  CHECK(Tightened(without_idle, granted).idle_ms == 200);
+  granted.ttl_ms.most = INT64_MAX;
+  CHECK(Tightened(terms, granted).deadline_ms == 1500);
+}
+
 TEST_CASE("idleness counts from the last activity, and a busy sandbox has none") {
   const LifetimeTerms terms{.created_ms = 0, .deadline_ms = 1000, .grace_ms = 0, .idle_ms = 300};
   LifetimeFacts facts{.last_activity_ms = 100, .busy = false, .frozen = false};

@@ -49,7 +49,10 @@ RunOutcome Conversation::Hold(const keeper::CreateMessage& create, std::vector<i
   if (ending_) {
     const bool time_over =
         ending_->why == keeper::EndingWhy::Deadline || ending_->why == keeper::EndingWhy::Idle;
-    status_ = time_over ? exit_status::TaskTimedOut : exit_status::TaskCouldNotRun;
+    const bool denied = ending_->why == keeper::EndingWhy::ClassGone;
+    status_ = time_over ? exit_status::TaskTimedOut
+              : denied  ? exit_status::TaskDenied
+                        : exit_status::TaskCouldNotRun;
   }
   if (interrupts_ > 0) status_ = InterruptedStatus;
   loop_.Remove(*signals_);
@@ -227,6 +230,8 @@ void Conversation::OnPacket(const keeper::Packet& packet) {
     case Kind::InputEnd:
     case Kind::Signal:
     case Kind::Close:
+    case Kind::Reload:
+    case Kind::Reloaded:
       return;
   }
 }

@@ -144,6 +144,7 @@ std::unique_ptr<Verb> MakeDoctorVerb(const Means& means) {
 Verbs ClientVerbs(const Means& means) {
   Verbs verbs;
   verbs.push_back(MakeRunVerb(means));
+  verbs.push_back(MakeReloadVerb(means));
   verbs.push_back(MakePsVerb(means));
   verbs.push_back(MakeAuditVerb(means));
   verbs.push_back(MakeReceiptVerb(means));

@@ -30,6 +30,7 @@ struct Means {
 std::unique_ptr<Verb> MakeRunVerb(const Means& means);
 std::unique_ptr<Verb> MakeAuditVerb(const Means& means);
 std::unique_ptr<Verb> MakePsVerb(const Means& means);
+std::unique_ptr<Verb> MakeReloadVerb(const Means& means);
 std::unique_ptr<Verb> MakeReceiptVerb(const Means& means);
 std::unique_ptr<Verb> MakeResidueVerb(const Means& means);
 std::unique_ptr<Verb> MakeDoctorVerb(const Means& means);

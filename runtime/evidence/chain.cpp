@@ -8,8 +8,8 @@ namespace {
 
 constexpr RecordKind Kinds[] = {RecordKind::Opened,  RecordKind::Decision, RecordKind::Step,
                                 RecordKind::Command, RecordKind::Process,  RecordKind::Export,
-                                RecordKind::Flow,    RecordKind::Note,     RecordKind::Cut,
-                                RecordKind::Closing, RecordKind::Residue};
+                                RecordKind::Reload,  RecordKind::Flow,     RecordKind::Note,
+                                RecordKind::Cut,     RecordKind::Closing,  RecordKind::Residue};
 constexpr int LockWaitMs = 2000;
 
 Json OpenedFacts(const Incarnation& incarnation) {
@@ -51,6 +51,8 @@ std::string_view NameOf(RecordKind kind) {
       return "process";
     case RecordKind::Export:
       return "export";
+    case RecordKind::Reload:
+      return "reload";
     case RecordKind::Flow:
       return "flow";
     case RecordKind::Note:

@@ -19,6 +19,7 @@ enum class RecordKind {
   Command,   // a command of the task: started, ended
   Process,   // processes found and ended
   Export,    // an artefact, with its digest
+  Reload,    // another policy set came into force
   Flow,      // a request that left or was kept from leaving (flows.h)
   Note,      // anything else worth knowing, a keeper's crash for one
   Cut,       // written by the chain itself: a torn end was found and removed

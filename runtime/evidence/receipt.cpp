@@ -110,6 +110,13 @@ Json EncodePredicate(const Receipt& receipt) {
       {"creator", receipt.creator},
       {"class", receipt.sandbox_class},
       {"policy", {{"digest", receipt.policy_digest}, {"generation", receipt.policy_generation}}},
+      {"reloads", ArrayOf(receipt.reloads,
+                          [](const PolicyChange& change) {
+                            return Json{{"at_ms", change.at_ms},
+                                        {"digest", change.digest},
+                                        {"generation", change.generation}};
+                          })},
+      {"reloads_omitted", receipt.reloads_omitted},
       {"image", receipt.image_digest},
       {"isolation",
        {{"kind", NameOf(receipt.isolation)}, {"statement", StatementOf(receipt.isolation)}}},
@@ -233,6 +240,12 @@ Outcome DecodeLists(ObjectReader& reader, Receipt& receipt) {
                                 file.bytes = item.Count("bytes");
                                 file.digest = DigestIn(item, "digest");
                               }));
+  CURFEW_TRY_VOID(DecodeArray(reader.Array("reloads"), "reload", receipt.reloads,
+                              [](ObjectReader& item, PolicyChange& change) {
+                                change.at_ms = item.Integer("at_ms");
+                                change.digest = item.Text("digest");
+                                change.generation = item.Count("generation");
+                              }));
   CURFEW_TRY(receipt.flows, DecodeFlowSummary(reader.Object("flows")));
   return DecodeResidue(reader.Object("residue"), receipt.residue);
 }
@@ -285,6 +298,7 @@ Outcome DecodePredicate(const JsonValue& value, Receipt& receipt) {
   }));
   receipt.commands_omitted = reader.Count("commands_omitted");
   receipt.processes_omitted = reader.Count("processes_omitted");
+  receipt.reloads_omitted = reader.Count("reloads_omitted");
   CURFEW_TRY_VOID(DecodeLists(reader, receipt));
   CURFEW_TRY_VOID(DecodeObject(reader, "records", [&](ObjectReader& inner) {
     receipt.record_count = inner.Count("count");

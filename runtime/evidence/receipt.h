@@ -47,6 +47,14 @@ struct ExportedFile {
   Digest digest;
 };
 
+// Another policy set in force, while the sandbox ran.
+struct PolicyChange {
+  std::int64_t at_ms = 0;
+  std::string digest;
+  std::uint64_t generation = 0;
+};
+inline constexpr std::size_t PolicyChangesMax = 256;
+
 struct DecisionCount {
   std::uint64_t allowed = 0;
   std::uint64_t denied = 0;
@@ -60,7 +68,9 @@ struct Receipt {
   std::string creator;
   std::string sandbox_class;
   std::string policy_digest;
-  std::uint64_t policy_generation = 0;
+  std::uint64_t policy_generation = 0;  // both as it began
+  std::vector<PolicyChange> reloads;    // at most PolicyChangesMax, the first
+  std::uint64_t reloads_omitted = 0;
   std::string image_digest;
   Isolation isolation = Isolation::None;
 

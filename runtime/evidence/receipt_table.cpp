@@ -117,6 +117,14 @@ std::string RenderReceipt(const Receipt& receipt) {
                                   Printable(receipt.sandbox_class, 80)));
   text += Row("policy", fmt::format("{} generation {}", Printable(receipt.policy_digest, 80),
                                     receipt.policy_generation));
+  if (!receipt.reloads.empty()) {
+    text +=
+        Row("reloaded", fmt::format("{} times", receipt.reloads.size() + receipt.reloads_omitted));
+    text += Rows(receipt.reloads, receipt.reloads_omitted, [&](const PolicyChange& change) {
+      return fmt::format("{} generation {}, {}\n", Printable(change.digest, 80), change.generation,
+                         After(receipt.requested_ms, change.at_ms));
+    });
+  }
   text += Row("image", Printable(receipt.image_digest, 80));
   switch (receipt.isolation) {
     case Isolation::Kvm:

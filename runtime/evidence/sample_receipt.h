@@ -20,6 +20,7 @@ inline Receipt SampleReceipt() {
   receipt.sandbox_class = "build";
   receipt.policy_digest = ToString(Sha256(AsBytes("policy")));
   receipt.policy_generation = 3;
+  receipt.reloads = {{1'770'000'003'000, ToString(Sha256(AsBytes("tighter"))), 4}};
   receipt.image_digest = ToString(Sha256(AsBytes("image")));
   receipt.isolation = Isolation::Emulated;
   receipt.requested_ms = 1'770'000'000'000;

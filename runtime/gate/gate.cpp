@@ -34,7 +34,7 @@ void DenyWith(Answer& answer, std::string_view id, std::string message) {
 }  // namespace
 
 Answer Gate::Judge(schema::Action action, const module::Request& request) const {
-  const module::PolicyModule& policy = engine_.module();
+  const module::PolicyModule& policy = policy_.module();
   Answer answer;
   answer.action = action;
   answer.stage = request.stage();
@@ -45,7 +45,7 @@ Answer Gate::Judge(schema::Action action, const module::Request& request) const 
   }
   module::VerdictRoom room;
   module::Verdict& verdict = room.verdict;
-  engine_.Decide(request, verdict);
+  policy_.engine().Decide(request, verdict);
 
   answer.allowed = verdict.effect == module::Effect::Allow && verdict.denials.count == 0 &&
                    verdict.allows.count != 0 && verdict.class_index < policy.class_count() &&
@@ -87,7 +87,7 @@ Decision<A> Gate::Decide(const module::Request& request) const {
 Answer Gate::Refuse(schema::Action action, std::string_view why) const {
   Answer answer;
   answer.action = action;
-  answer.generation = engine_.module().manifest().generation;
+  answer.generation = policy_.module().manifest().generation;
   DenyWith(answer, Invalid, std::string(why));
   Enter(answer, nullptr);
   return answer;

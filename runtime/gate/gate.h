@@ -7,8 +7,8 @@
 #pragma once
 
 #include "compiler/base/result.h"
-#include "compiler/module/engine.h"
 #include "runtime/gate/permit.h"
+#include "runtime/gate/policy_in_force.h"
 
 namespace curfew::gate {
 
@@ -24,7 +24,7 @@ class DecisionSink {
 class Gate {
  public:
   // Both outlive the gate.
-  Gate(const module::DecisionEngine& engine, DecisionSink& sink) : engine_(engine), sink_(sink) {}
+  Gate(const PolicyInForce& policy, DecisionSink& sink) : policy_(policy), sink_(sink) {}
 
   // Instantiated for every action of compiler/schema/actions.def and for nothing else. A request of
   // another action than A is denied.
@@ -45,7 +45,7 @@ class Gate {
   Answer Judge(schema::Action action, const module::Request& request) const;
   void Enter(Answer& answer, const module::Request* request) const;
 
-  const module::DecisionEngine& engine_;
+  const PolicyInForce& policy_;
   DecisionSink& sink_;
 };
 

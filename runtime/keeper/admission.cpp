@@ -23,7 +23,8 @@ Result<Caller> CallerOf(int control, const std::optional<StatedCaller>& stated) 
                 .kind = "human",
                 .groups = peer.groups,
                 .is_operator = peer.is_root,
-                .pid = peer.pid};
+                .pid = peer.pid,
+                .uid = peer.uid};
   if (!stated) return caller;
   if (!peer.is_root) {
     return Failure(
@@ -49,12 +50,13 @@ Result<Caller> CallerOf(int control, const std::optional<StatedCaller>& stated) 
                 .kind = stated->caller_kind,
                 .groups = std::move(groups),
                 .is_operator = false,
-                .pid = peer.pid};
+                .pid = peer.pid,
+                .uid = peer.uid};
 }
 
 // The row of the sandbox, as far as it is known before the decision.
 store::Sandbox RowOf(const Admission& admission, World& world) {
-  const module::Manifest& manifest = admission.engine->module().manifest();
+  const module::Manifest& manifest = admission.policy->module().manifest();
   store::Sandbox row;
   row.incarnation = admission.message.sandbox;
   row.owner = admission.questions->owner();
@@ -88,18 +90,18 @@ Outcome OpenState(World& world, Admission& admission) {
   return Ok();
 }
 
-Outcome LoadPolicy(World& world, Admission& admission, const OwnedFd& memory) {
-  CURFEW_TRY(host::SealedMemory mapped, host::SealedMemory::Map(memory, ModuleBytesMax));
-  admission.bytes = std::make_unique<host::SealedMemory>(std::move(mapped));
-  CURFEW_TRY(admission.engine,
-             world.load_engine(admission.bytes->bytes(), admission.message.generation));
-  return Ok();
-}
-
 }  // namespace
 
+Result<LoadedPolicy> LoadPolicy(World& world, const OwnedFd& memory, std::uint64_t generation) {
+  LoadedPolicy loaded;
+  CURFEW_TRY(host::SealedMemory mapped, host::SealedMemory::Map(memory, ModuleBytesMax));
+  loaded.bytes = std::make_unique<host::SealedMemory>(std::move(mapped));
+  CURFEW_TRY(loaded.engine, world.load_engine(loaded.bytes->bytes(), generation));
+  return loaded;
+}
+
 Outcome RecordedDecisions::Record(const gate::Answer& answer, const module::Request* request) {
-  Json facts = request != nullptr ? FactsOf(*request, policy_) : Json(nullptr);
+  Json facts = request != nullptr ? FactsOf(*request, policy_.module()) : Json(nullptr);
   const bool is_create = answer.action == schema::Action::Create;
   return books_.Append(
       evidence::RecordKind::Decision, lifecycle::Decided(answer, std::move(facts)),
@@ -116,13 +118,14 @@ Result<std::unique_ptr<Admission>> Admit(World& world, int control, CreateMessag
   auto held = std::make_unique<Admission>();
   Admission& admission = *held;
   admission.message = std::move(message);
-  CURFEW_TRY_VOID(LoadPolicy(world, admission, descriptors[0]));
+  CURFEW_TRY(admission.loaded, LoadPolicy(world, descriptors[0], admission.message.generation));
+  admission.policy = std::make_unique<gate::PolicyInForce>(*admission.loaded.engine);
   CURFEW_TRY_VOID(OpenState(world, admission));
   CURFEW_TRY(admission.caller, CallerOf(control, admission.message.caller));
   admission.machine = machine::Probe();
   admission.capabilities =
       CapabilityWords(admission.machine, world.open_gateway && network::TryWire().has_value());
-  admission.questions = std::make_unique<Questions>(admission.engine->module(), world.clock,
+  admission.questions = std::make_unique<Questions>(*admission.policy, world.clock,
                                                     admission.caller, admission.capabilities);
   if (Outcome stated = admission.questions->StateCreate(admission.message.request); !stated) {
     admission.invalid = stated.error().message;
@@ -145,9 +148,8 @@ Result<std::unique_ptr<Admission>> Admit(World& world, int control, CreateMessag
                                      .checkpoint = world.checkpoint},
                                     admission.message.sandbox));
   admission.books = std::make_unique<lifecycle::Books>(std::move(books));
-  admission.decisions =
-      std::make_unique<RecordedDecisions>(*admission.books, admission.engine->module());
-  admission.gate = std::make_unique<gate::Gate>(*admission.engine, *admission.decisions);
+  admission.decisions = std::make_unique<RecordedDecisions>(*admission.books, *admission.policy);
+  admission.gate = std::make_unique<gate::Gate>(*admission.policy, *admission.decisions);
   admission.exports.emplace(std::move(descriptors[1]));
   if (admission.message.dials_elsewhere) admission.dial_from = std::move(descriptors[2]);
   return held;

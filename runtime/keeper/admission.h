@@ -20,21 +20,28 @@ namespace curfew::keeper {
 // Puts each decision into the sandbox's records. A create is on the disk before it takes effect.
 class RecordedDecisions final : public gate::DecisionSink {
  public:
-  RecordedDecisions(lifecycle::Books& books, const module::PolicyModule& policy)
+  RecordedDecisions(lifecycle::Books& books, const gate::PolicyInForce& policy)
       : books_(books), policy_(policy) {}
   Outcome Record(const gate::Answer& answer, const module::Request* request) override;
 
  private:
   lifecycle::Books& books_;
-  const module::PolicyModule& policy_;
+  const gate::PolicyInForce& policy_;
 };
+
+// A module in memory that nobody can change, proven, and the engine over it.
+struct LoadedPolicy {
+  std::unique_ptr<host::SealedMemory> bytes;
+  std::unique_ptr<module::DecisionEngine> engine;
+};
+Result<LoadedPolicy> LoadPolicy(World& world, const OwnedFd& memory, std::uint64_t generation);
 
 // What a keeper holds from its first packet on. Later members rest on earlier ones.
 struct Admission {
   CreateMessage message;
   host::StateDirectory state;
-  std::unique_ptr<host::SealedMemory> bytes;  // of the module
-  std::unique_ptr<module::DecisionEngine> engine;
+  LoadedPolicy loaded;
+  std::unique_ptr<gate::PolicyInForce> policy;
   std::unique_ptr<store::Store> store;
   std::unique_ptr<evidence::SigningKey> receipt_key;
   std::unique_ptr<evidence::SigningKey> token_key;

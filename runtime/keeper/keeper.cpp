@@ -3,6 +3,7 @@
 #include "runtime/evidence/flows.h"
 #include "runtime/host/linux/signal_source.h"
 #include "runtime/keeper/admission.h"
+#include "runtime/keeper/reload_door.h"
 #include "runtime/keeper/service.h"
 #include "runtime/lifecycle/records.h"
 #include "runtime/plan/plan.h"
@@ -84,7 +85,7 @@ class Keeping {
   }
 
   Result<plan::Plan> Draft(const gate::Permit<schema::Action::Create>& permit) {
-    const module::PolicyModule& policy = admission_->engine->module();
+    const module::PolicyModule& policy = admission_->policy->module();
     return plan::Draft(permit, policy.plan(permit.answer().class_index),
                        {.sandbox = admission_->message.sandbox,
                         .wall_ms = world_.clock.WallNowMs(),
@@ -100,6 +101,10 @@ class Keeping {
     CURFEW_TRY(const std::uint32_t uid, ChooseMachineUid(store, plan_.sandbox));
     driver_ = std::make_unique<SandboxDriver>(SettingOf(uid));
     driver_->SetGrace(plan_.lifetime.grace_ms);
+    CURFEW_TRY(door_, ReloadDoor::Open(plan_.sandbox.id, admission_->caller.uid, world_.clock,
+                                       [this](const ReloadMessage& message, const OwnedFd& memory) {
+                                         return Reload(message, memory);
+                                       }));
     executor_ = std::make_unique<execute::Executor>(
         *driver_, *admission_->books, world_.checkpoint,
         execute::Executor::Progress{
@@ -203,6 +208,7 @@ class Keeping {
     control_.Tell(0, ReadyMessage{.isolation = std::string(plan::NameOf(plan_.isolation)),
                                   .deadline_ms = plan_.deadline_wall_ms,
                                   .boot_ms = world_.clock.MonotonicNowMs() - began_ms_});
+    loop_.Add(*door_);
     world_.checkpoint("running");
     service_ = &service;
     loop_.Add(service);
@@ -221,6 +227,8 @@ class Keeping {
 
   void BeginClosing(const std::string& reason) {
     if (std::exchange(closing_, true)) return;
+    if (door_) loop_.Remove(*door_);
+    door_.reset();
     if (driver_) {
       driver_->RevokeToken();
       driver_->StopGateway();
@@ -229,6 +237,50 @@ class Keeping {
     if (lost_flows_ == 0) return;
     static_cast<void>(
         admission_->books->Append(RecordKind::Flow, evidence::LostFlowsFacts(lost_flows_)));
+  }
+
+  // Another policy set, from then on. On record before it takes effect; whatever fails leaves the
+  // old one in force.
+  ReloadedMessage Reload(const ReloadMessage& message, const OwnedFd& memory) {
+    const module::Manifest old = admission_->policy->module().manifest();
+    ReloadedMessage answer{.generation = old.generation, .failure = {}};
+    Result<LoadedPolicy> next = LoadPolicy(world_, memory, old.generation + 1);
+    if (message.sandbox != plan_.sandbox) {
+      answer.failure = "the request is for another incarnation of this sandbox";
+    } else if (!next) {
+      answer.failure = next.error().message;
+    } else if (const Outcome recorded = RecordReload(old, next->engine->module().manifest());
+               !recorded) {
+      answer.failure = recorded.error().message;
+    }
+    if (!answer.failure.empty()) return answer;
+    admission_->policy->Adopt(*next->engine);
+    std::swap(admission_->loaded, *next);
+    const module::PolicyModule& policy = admission_->policy->module();
+    answer.generation = policy.manifest().generation;
+    const std::optional<module::ClassIndex> its_class = policy.FindClass(plan_.class_name);
+    if (its_class) Tighten(policy.plan(*its_class));
+    answer.flows_cut = driver_->RejudgeFlows();
+    answer.closes = !its_class;
+    if (answer.closes) service_->OnClassGone();
+    return answer;
+  }
+
+  Outcome RecordReload(const module::Manifest& old, const module::Manifest& next) {
+    return admission_->books->Append(
+        RecordKind::Reload,
+        lifecycle::Reloaded(ToString(old.policy), ToString(next.policy), next.generation));
+  }
+
+  void Tighten(const module::PlanTemplate& granted) {
+    const std::int64_t before_ms = lifetime_->terms().deadline_ms;
+    lifetime_->Tighten(granted);
+    const std::int64_t now_ms = lifetime_->terms().deadline_ms;
+    driver_->SetGrace(lifetime_->terms().grace_ms);
+    plan_.deadline_wall_ms -= before_ms - now_ms;
+    // What the catalogue says only informs others: this keeper goes by its own clock.
+    static_cast<void>(admission_->store->SetDeadline(plan_.sandbox, plan_.deadline_wall_ms, now_ms,
+                                                     world_.clock.BootId()));
   }
 
   int Close(const std::string& reason) {
@@ -355,6 +407,7 @@ class Keeping {
   std::unique_ptr<lifecycle::LifetimeWatch> lifetime_;
   std::unique_ptr<SandboxDriver> driver_;
   std::unique_ptr<execute::Executor> executor_;
+  std::unique_ptr<ReloadDoor> door_;
   Service* service_ = nullptr;
   bool interrupted_ = false;
   bool hurried_ = false;

@@ -27,6 +27,7 @@ bool IsKind(std::uint8_t number) {
     case Kind::Exported:
     case Kind::ExportEnd:
     case Kind::Ending:
+    case Kind::Reloaded:
     case Kind::Closed:
     case Kind::Failed:
       return true;
@@ -169,6 +170,20 @@ Result<CloseMessage> CloseMessage::FromJson(const JsonValue& json) {
   return Finished(reader, std::move(message));
 }
 
+Json ReloadMessage::ToJson() const {
+  return {{"version", version}, {"sandbox", sandbox.id}, {"nonce", sandbox.nonce}};
+}
+
+Result<ReloadMessage> ReloadMessage::FromJson(const JsonValue& json) {
+  ObjectReader reader(json, "the message to reload");
+  if (reader.Integer("version") != ProtocolVersion) {
+    reader.Refuse("the command and the keeper are of different versions");
+  }
+  ReloadMessage message;
+  message.sandbox = {.id = reader.Text("sandbox"), .nonce = reader.Text("nonce")};
+  return Finished(reader, std::move(message));
+}
+
 Json StepMessage::ToJson() const { return {{"name", name}, {"detail", detail}, {"done", done}}; }
 
 Result<StepMessage> StepMessage::FromJson(const JsonValue& json) {
@@ -287,6 +302,8 @@ std::string_view NameOf(EndingWhy why) {
       return "machine lost";
     case EndingWhy::Terminated:
       return "terminated";
+    case EndingWhy::ClassGone:
+      return "class.gone";
   }
   return "?";
 }
@@ -300,8 +317,8 @@ Result<EndingMessage> EndingMessage::FromJson(const JsonValue& json) {
   const std::string name = reader.Text("why");
   EndingMessage message{.why = EndingWhy::Deadline, .detail = reader.Text("detail")};
   bool known = false;
-  for (const EndingWhy why :
-       {EndingWhy::Deadline, EndingWhy::Idle, EndingWhy::MachineLost, EndingWhy::Terminated}) {
+  for (const EndingWhy why : {EndingWhy::Deadline, EndingWhy::Idle, EndingWhy::MachineLost,
+                              EndingWhy::Terminated, EndingWhy::ClassGone}) {
     if (NameOf(why) != name) continue;
     message.why = why;
     known = true;
@@ -323,6 +340,22 @@ Json FailedMessage::ToJson() const { return {{"code", code}, {"message", message
 Result<FailedMessage> FailedMessage::FromJson(const JsonValue& json) {
   ObjectReader reader(json, "a failure");
   FailedMessage message{.code = reader.Text("code"), .message = reader.Text("message")};
+  return Finished(reader, std::move(message));
+}
+
+Json ReloadedMessage::ToJson() const {
+  return {{"generation", generation},
+          {"flows_cut", flows_cut},
+          {"closes", closes},
+          {"failure", failure}};
+}
+
+Result<ReloadedMessage> ReloadedMessage::FromJson(const JsonValue& json) {
+  ObjectReader reader(json, "the answer to a reload");
+  ReloadedMessage message{.generation = reader.Count("generation"),
+                          .flows_cut = reader.Count("flows_cut"),
+                          .closes = reader.Flag("closes"),
+                          .failure = reader.Text("failure")};
   return Finished(reader, std::move(message));
 }
 

@@ -46,6 +46,7 @@ enum class Kind : std::uint8_t {
   Ending = 73,
   Closed = 74,
   Failed = 75,
+  Reloaded = 76,
 };
 
 struct Packet {
@@ -116,6 +117,16 @@ struct CloseMessage {
   bool hurry = false;  // no grace for what still runs
   Json ToJson() const;
   static Result<CloseMessage> FromJson(const JsonValue& json);
+};
+
+// With the descriptor of the sealed module. Not on the connection of whoever started the sandbox,
+// but on one of its own, which Reloaded ends.
+struct ReloadMessage {
+  static constexpr Kind kind = Kind::Reload;
+  int version = ProtocolVersion;
+  Incarnation sandbox;
+  Json ToJson() const;
+  static Result<ReloadMessage> FromJson(const JsonValue& json);
 };
 
 // --- from the keeper -----------------------------------------------------------------------------
@@ -193,7 +204,7 @@ struct ExportEndMessage {
   static Result<ExportEndMessage> FromJson(const JsonValue& json);
 };
 
-enum class EndingWhy { Deadline, Idle, MachineLost, Terminated };
+enum class EndingWhy { Deadline, Idle, MachineLost, Terminated, ClassGone };
 std::string_view NameOf(EndingWhy why);
 struct EndingMessage {
   static constexpr Kind kind = Kind::Ending;
@@ -217,6 +228,16 @@ struct FailedMessage {
   std::string message;
   Json ToJson() const;
   static Result<FailedMessage> FromJson(const JsonValue& json);
+};
+
+struct ReloadedMessage {
+  static constexpr Kind kind = Kind::Reloaded;
+  std::uint64_t generation = 0;  // that is in force now
+  std::uint64_t flows_cut = 0;
+  bool closes = false;  // the new set does not have the sandbox's class
+  std::string failure;  // nothing has changed, and why
+  Json ToJson() const;
+  static Result<ReloadedMessage> FromJson(const JsonValue& json);
 };
 
 template <typename M>

@@ -49,7 +49,7 @@ Result<std::string> CanonicalPath(std::string_view where, std::string_view text)
 
 }  // namespace
 
-Questions::Questions(const module::PolicyModule& policy, const host::Clock& clock, Caller caller,
+Questions::Questions(const gate::PolicyInForce& policy, const host::Clock& clock, Caller caller,
                      std::set<std::string, std::less<>> capabilities)
     : policy_(policy),
       clock_(clock),
@@ -60,7 +60,7 @@ Outcome Questions::StateCreate(const evidence::Json& document) {
   CURFEW_TRY(const std::string text, evidence::Canonical(document));
   CURFEW_TRY(const JsonValue json, ParseJson(text));
   module::RequestDecoding decoding =
-      module::DecodeRequest(json, policy_.declared(), module::StatedBy::Caller);
+      module::DecodeRequest(json, policy_.module().declared(), module::StatedBy::Caller);
   if (!decoding) {
     std::string why;
     for (const module::RequestProblem& problem : decoding.problems) {
@@ -72,6 +72,8 @@ Outcome Questions::StateCreate(const evidence::Json& document) {
     return Invalid("/action", "the first question of a sandbox is `create`");
   }
   create_ = *std::move(decoding.decoded);
+  const auto declared = policy_.module().declared();
+  sealed_.assign(declared.begin(), declared.end());
   return Ok();
 }
 
@@ -101,12 +103,27 @@ void Questions::SetEveryFact(DecodedRequest& asked) const {
   request.SetInteger(slot::CallerOperator, caller_.is_operator ? 1 : 0);
   SetTexts(asked, slot::HostCapabilities, capabilities_);
   // Nothing verifies what a set declares of callers yet: it is not there, or nobody knows it.
-  for (std::size_t n = 0; n < policy_.declared().size(); ++n) {
-    if (!policy_.declared()[n].path.starts_with("caller.")) continue;
-    if (policy_.declared()[n].optional) {
+  for (std::size_t n = 0; n < policy_.module().declared().size(); ++n) {
+    if (!policy_.module().declared()[n].path.starts_with("caller.")) continue;
+    if (policy_.module().declared()[n].optional) {
       request.SetAbsent(schema::DeclaredSlot(request.action(), n));
     }
   }
+}
+
+// After a reload a fact may stand in another place, or mean something else: then nobody knows it.
+std::optional<schema::Slot> Questions::SealedSlotOf(
+    const module::DeclaredAttribute& declared) const {
+  for (std::size_t n = 0; n < sealed_.size(); ++n) {
+    const module::DeclaredAttribute& sealed = sealed_[n];
+    if (sealed.path != declared.path) continue;
+    const bool means_the_same = sealed.kind == declared.kind &&
+                                sealed.collection == declared.collection &&
+                                sealed.enum_values == declared.enum_values;
+    if (!means_the_same) return std::nullopt;
+    return schema::DeclaredSlot(Action::Create, n);
+  }
+  return std::nullopt;
 }
 
 DecodedRequest Questions::About(Action action, const SandboxFacts& sandbox,
@@ -127,9 +144,12 @@ DecodedRequest Questions::About(Action action, const SandboxFacts& sandbox,
        {slot::TaskId, slot::TaskOwner, slot::TaskTeam, slot::TaskKind, slot::TaskTrigger}) {
     seal(at, at);
   }
-  for (std::size_t n = 0; n < policy_.declared().size(); ++n) {
-    if (!policy_.declared()[n].path.starts_with("task.")) continue;
-    seal(schema::DeclaredSlot(Action::Create, n), schema::DeclaredSlot(action, n));
+  for (std::size_t n = 0; n < policy_.module().declared().size(); ++n) {
+    const module::DeclaredAttribute& declared = policy_.module().declared()[n];
+    if (!declared.path.starts_with("task.")) continue;
+    if (const std::optional<schema::Slot> from = SealedSlotOf(declared)) {
+      seal(*from, schema::DeclaredSlot(action, n));
+    }
   }
   SetKept(asked, slot::SandboxId, sandbox.id);
   SetKept(asked, slot::SandboxClass, sandbox.class_name);

@@ -8,6 +8,7 @@
 #include "compiler/module/request_json.h"
 #include "runtime/egress/facts.h"
 #include "runtime/evidence/canonical_json.h"
+#include "runtime/gate/policy_in_force.h"
 #include "runtime/guest/protocol.h"
 #include "runtime/host/clock.h"
 
@@ -25,7 +26,8 @@ struct Caller {
   std::string kind = "human";  // human, service, agent
   std::vector<std::string> groups;
   bool is_operator = false;
-  pid_t pid = 0;
+  pid_t pid = 0;  // of whoever started the sandbox, and its user
+  uid_t uid = 0;
 };
 
 // What the runtime knows of its sandbox at this moment.
@@ -45,7 +47,7 @@ struct SandboxFacts {
 class Questions {
  public:
   // The policy and the clock outlive this. `capabilities` are words of module/capability.h.
-  Questions(const module::PolicyModule& policy, const host::Clock& clock, Caller caller,
+  Questions(const gate::PolicyInForce& policy, const host::Clock& clock, Caller caller,
             std::set<std::string, std::less<>> capabilities);
 
   // Malformed: the document makes no request. Its task is sealed for all later questions.
@@ -76,11 +78,15 @@ class Questions {
                                schema::Stage stage = schema::Stage::Request) const;
   [[nodiscard]] std::string SealedText(schema::Slot slot) const;
 
-  const module::PolicyModule& policy_;
+  [[nodiscard]] std::optional<schema::Slot> SealedSlotOf(
+      const module::DeclaredAttribute& declared) const;
+
+  const gate::PolicyInForce& policy_;
   const host::Clock& clock_;
   Caller caller_;
   std::set<std::string, std::less<>> capabilities_;
   std::optional<module::DecodedRequest> create_;
+  std::vector<module::DeclaredAttribute> sealed_;  // what its declared facts mean, in their order
 };
 
 // The facts of a request as a decision's record keeps them, by path: present ones, long ones cut

@@ -38,6 +38,8 @@ bool Service::OnPacket(const Packet& packet) {
       return true;
     }
     case Kind::Create:
+    case Kind::Reload:
+    case Kind::Reloaded:
     case Kind::Step:
     case Kind::Decided:
     case Kind::Ready:
@@ -53,6 +55,10 @@ bool Service::OnPacket(const Packet& packet) {
       return false;
   }
   return false;
+}
+
+void Service::OnClassGone() {
+  End(EndingWhy::ClassGone, "another policy set is in force, and it does not have this class");
 }
 
 void Service::OnTermination() { End(EndingWhy::Terminated, "the keeper was asked to end"); }

@@ -24,6 +24,8 @@ class Service final : public host::EventSource {
   bool OnPacket(const Packet& packet);
   // Somebody ends the keeper itself.
   void OnTermination();
+  // A reload took the sandbox's class away.
+  void OnClassGone();
 
   // Set when it is over. From then on nothing more is begun.
   [[nodiscard]] const std::optional<EndOfService>& end() const { return end_; }

@@ -30,6 +30,9 @@ class LifetimeWatch {
     facts.busy = running_ > 0;
     return module::ReadLifetime(terms_, facts, clock_.MonotonicNowMs());
   }
+  // Another policy set is in force.
+  void Tighten(const module::PlanTemplate& granted) { terms_ = module::Tightened(terms_, granted); }
+
   [[nodiscard]] const module::LifetimeTerms& terms() const { return terms_; }
 
  private:

@@ -58,6 +58,8 @@ class Reading {
         return Process(facts);
       case RecordKind::Export:
         return Export(facts);
+      case RecordKind::Reload:
+        return Reload(record, facts);
       case RecordKind::Closing:
         return Closing(record, facts);
       case RecordKind::Opened:
@@ -185,6 +187,21 @@ class Reading {
     return Ok();
   }
 
+  Outcome Reload(const evidence::Record& record, const JsonValue& facts) {
+    ObjectReader reader(facts, "a reload on record");
+    static_cast<void>(reader.Text("old"));
+    evidence::PolicyChange change{.at_ms = record.at_ms,
+                                  .digest = reader.Text("new"),
+                                  .generation = reader.Count("generation")};
+    CURFEW_TRY_VOID(reader.Finish());
+    if (receipt_.reloads.size() < evidence::PolicyChangesMax) {
+      receipt_.reloads.push_back(std::move(change));
+    } else {
+      ++receipt_.reloads_omitted;
+    }
+    return Ok();
+  }
+
   Outcome Closing(const evidence::Record& record, const JsonValue& facts) {
     ObjectReader reader(facts, "the closing on record");
     std::string reason = reader.Text("reason");
@@ -278,6 +295,12 @@ Json ProcessEnded(const evidence::EndedProcess& process) {
 
 Json Exported(const evidence::ExportedFile& file) {
   return {{"name", file.name}, {"bytes", file.bytes}, {"digest", ToString(file.digest)}};
+}
+
+Json Reloaded(std::string_view old_digest, std::string_view new_digest, std::uint64_t generation) {
+  return {{"old", std::string(old_digest)},
+          {"new", std::string(new_digest)},
+          {"generation", generation}};
 }
 
 Json Closing(std::string_view reason) { return {{"reason", std::string(reason)}}; }

@@ -38,6 +38,8 @@ Json CommandEnded(std::uint64_t number, const evidence::CommandResult& result);
 
 Json ProcessEnded(const evidence::EndedProcess& process);
 Json Exported(const evidence::ExportedFile& file);
+// Record kind `reload`, before it takes effect.
+Json Reloaded(std::string_view old_digest, std::string_view new_digest, std::uint64_t generation);
 Json Closing(std::string_view reason);
 Json Residue(const evidence::ResidueReport& report);
 

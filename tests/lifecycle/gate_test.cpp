@@ -60,6 +60,7 @@ struct Fixture {
   Bytes bytes;
   std::unique_ptr<ScriptedEngine> engine;
   ListSink sink;
+  std::unique_ptr<PolicyInForce> policy;
   std::unique_ptr<Gate> gate;
 
   Fixture() {
@@ -68,7 +69,8 @@ struct Fixture {
     const std::vector<std::string> paths = {path};
     bytes = *tool::CompileModule(paths);
     engine = std::make_unique<ScriptedEngine>(*module::PolicyModule::Load(bytes, 3));
-    gate = std::make_unique<Gate>(*engine, sink);
+    policy = std::make_unique<PolicyInForce>(*engine);
+    gate = std::make_unique<Gate>(*policy, sink);
   }
 
   static void Allow(module::Verdict& verdict) {
@@ -181,7 +183,8 @@ TEST_CASE("every verb that a keeper hears is judged, but for those named here") 
 #include "runtime/keeper/verbs.def"
   using keeper::Kind;
   CHECK(unjudged == std::set<int>{static_cast<int>(Kind::Input), static_cast<int>(Kind::InputEnd),
-                                  static_cast<int>(Kind::Signal), static_cast<int>(Kind::Close)});
+                                  static_cast<int>(Kind::Signal), static_cast<int>(Kind::Close),
+                                  static_cast<int>(Kind::Reload)});
   for (int number = 0; number < 64; ++number) {
     const Bytes packet = {static_cast<std::uint8_t>(number), 0, 0, 0, 0};
     INFO("packet kind " << number);

@@ -78,7 +78,8 @@ struct Fixture {
     struct Sink final : gate::DecisionSink {
       Outcome Record(const gate::Answer&, const module::Request*) override { return Ok(); }
     } sink;
-    const auto decision = gate::Gate(*engine, sink).Decide<Action::Create>(request);
+    const gate::PolicyInForce policy(*engine);
+    const auto decision = gate::Gate(policy, sink).Decide<Action::Create>(request);
     return Draft(*decision.permit, granted, here);
   }
 

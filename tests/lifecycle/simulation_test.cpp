@@ -95,8 +95,9 @@ class Shared {
       request.SetAbsent(absent);
     }
     request.SetInteger(slot::CreateRunning, 1);
+    const gate::PolicyInForce in_force(*engine_);
     gate::Decision<Action::Create> decision =
-        gate::Gate(*engine_, sink).Decide<Action::Create>(request);
+        gate::Gate(in_force, sink).Decide<Action::Create>(request);
     for (const gate::Reason& reason : decision.answer.reasons) INFO(gate::Describe(reason));
     REQUIRE(decision.permit.has_value());
     return *std::move(decision.permit);

@@ -59,6 +59,7 @@ Result<Peer> PeerOf(int socket) {
   Peer peer{.id = "user:" + UserName(credentials.uid),
             .groups = {},
             .is_root = credentials.uid == 0,
+            .uid = credentials.uid,
             .pid = credentials.pid};
   for (const gid_t gid : gids) peer.groups.push_back("group:" + GroupName(gid));
   std::sort(peer.groups.begin(), peer.groups.end());

@@ -5,6 +5,7 @@
 #include "runtime/host/processes.h"
 
 #include <string>
+#include <sys/types.h>
 #include <vector>
 
 namespace curfew::host {
@@ -13,6 +14,7 @@ struct Peer {
   std::string id;                   // "user:ana"
   std::vector<std::string> groups;  // "group:staff", sorted, each once
   bool is_root = false;
+  uid_t uid = 0;
   pid_t pid = 0;
 };
 
