@@ -43,6 +43,12 @@ int main() {
   const rlimit none{.rlim_cur = 0, .rlim_max = 0};
   setrlimit(RLIMIT_CORE, &none);
   prctl(PR_SET_DUMPABLE, 0);
+  // A gateway holds two descriptors for each connection of its guest.
+  rlimit descriptors{};
+  if (getrlimit(RLIMIT_NOFILE, &descriptors) == 0) {
+    descriptors.rlim_cur = descriptors.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &descriptors);
+  }
   std::signal(SIGPIPE, SIG_IGN);
   try {
     curfew::host::LinuxHost host;
