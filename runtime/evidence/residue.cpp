@@ -142,10 +142,8 @@ class Search {
         continue;
       }
       const Result<host::ProcessStat> stat = StatOf(identity.pid);
-      if (stat && stat->identity == identity) {
-        Kept(ResidueClass::Process, NameOf(identity),
-             stat->state == 'Z' ? "journalled; dead, but its parent has not waited for it"
-                                : "journalled, and still there");
+      if (stat && stat->identity == identity && !stat->is_dead()) {
+        Kept(ResidueClass::Process, NameOf(identity), "journalled, and still there");
       } else if (stat || IsGone(stat.error())) {
         Destroyed(ResidueClass::Process);
       } else {
@@ -187,18 +185,35 @@ class Search {
     const std::string identity = NameOf(stat->identity);
     const bool is_excused = is_self || std::find(query_.excused.begin(), query_.excused.end(),
                                                  stat->identity) != query_.excused.end();
+    if (stat->is_dead()) return;  // it has no memory and no descriptors left, and runs nothing
     Membership(pid, identity);
-    if (stat->state == 'Z') return;  // it has no memory and no descriptors left
-    if (!is_excused) CommandLine(pid, identity);
+    const std::optional<pid_t> thread = LivingThread(*stat);
+    if (!thread) return;
+    if (!is_excused) CommandLine(*thread, identity);
     const bool may_be_passed_over = CannotBeItsOwn(stat->identity);
-    const bool read = NetworksOf(pid, identity, may_be_passed_over) &&
-                      Descriptors(pid, identity, is_excused, may_be_passed_over) &&
-                      Mappings(pid, identity, is_excused, may_be_passed_over);
+    const bool read = NetworksOf(*thread, identity, may_be_passed_over) &&
+                      Descriptors(*thread, identity, is_excused, may_be_passed_over) &&
+                      Mappings(*thread, identity, is_excused, may_be_passed_over);
     if (!read) ++CountOf(ResidueClass::Process).passed_over;
-    Namespace(pid, "mnt", "mountinfo", ResidueClass::Mount, mount_namespaces_,
-              [&](std::string_view line) { Mount(pid, line); });
-    Namespace(pid, "net", "net/unix", ResidueClass::Socket, network_namespaces_,
+    Namespace(*thread, "mnt", "mountinfo", ResidueClass::Mount, mount_namespaces_,
+              [&](std::string_view line) { Mount(*thread, line); });
+    Namespace(*thread, "net", "net/unix", ResidueClass::Socket, network_namespaces_,
               [&](std::string_view line) { Socket(line); });
+  }
+
+  // By which of its threads a process can be read: the first, unless that one ended alone. Nothing
+  // when all have ended meanwhile.
+  std::optional<pid_t> LivingThread(const host::ProcessStat& stat) {
+    if (stat.state != 'Z') return stat.identity.pid;
+    const auto names = files_.List(ProcPath(stat.identity.pid, "task"));
+    if (!names) return std::nullopt;
+    for (const std::string& name : *names) {
+      const std::optional<std::uint64_t> thread = Number(name);
+      if (thread && static_cast<pid_t>(*thread) != stat.identity.pid) {
+        return static_cast<pid_t>(*thread);
+      }
+    }
+    return std::nullopt;
   }
 
   // It is older than the sandbox, or the sandbox ended with another boot.
@@ -222,7 +237,7 @@ class Search {
                       const Failure& failure) {
     if (IsGone(failure)) return;
     const Result<host::ProcessStat> now = StatOf(pid);
-    if ((!now && IsGone(now.error())) || (now && now->state == 'Z')) return;
+    if ((!now && IsGone(now.error())) || (now && (now->state == 'Z' || now->state == 'X'))) return;
     Unknown(one, identity, failure.message);
   }
 

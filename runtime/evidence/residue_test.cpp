@@ -21,6 +21,7 @@
 #include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
+#include <thread>
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
@@ -186,11 +187,36 @@ TEST_CASE("A journalled process is found while it lives or waits for its parent"
   kill(child.pid(), SIGKILL);
   siginfo_t info{};
   REQUIRE(waitid(P_PID, static_cast<id_t>(child.pid()), &info, WEXITED | WNOWAIT) == 0);
-  CheckDirty(scene.Search(), ResidueClass::Process);  // a zombie
+  // Dead and not waited for: it holds nothing, so that it has ended.
+  CheckClean(scene.Search());
   child.End();
   const ResidueReport report = scene.Search();
   CheckClean(report);
   CHECK(report.classes[static_cast<std::size_t>(ResidueClass::Process)].destroyed == 1);
+}
+
+TEST_CASE("A process whose first thread alone has ended is still searched") {
+  Scene scene;
+  const std::string path = scene.directory.path() + "/" + scene.id + "-held";
+  const pid_t child = fork();
+  if (child == 0) {
+    std::thread([&path] {
+      static_cast<void>(open(path.c_str(), O_CREAT | O_RDWR, 0600));
+      unlink(path.c_str());
+      for (;;) pause();
+    }).detach();
+    syscall(SYS_exit, 0);  // of this thread
+  }
+  const auto is_set = [&] {
+    const Result<host::ProcessStat> stat = scene.processes->StatOf(child);
+    const ResidueReport report = scene.Search();
+    return stat && stat->state == 'Z' && report.verdict() == Cleanness::Dirty;
+  };
+  for (int i = 0; i < 600 && !is_set(); ++i) usleep(50'000);
+  CheckDirty(scene.Search(), ResidueClass::DeletedFile);
+  kill(child, SIGKILL);
+  waitpid(child, nullptr, 0);
+  CheckClean(scene.Search());
 }
 
 TEST_CASE("A process of the machine's uid, or that names the sandbox, is found") {

@@ -7,10 +7,13 @@
 #include <csignal>
 #include <set>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
+#include <thread>
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
+#include <fmt/format.h>
 
 namespace curfew::host {
 namespace {
@@ -57,6 +60,7 @@ TEST_CASE("A process's stat line is read whatever its name") {
   CHECK(plain->identity == ProcessIdentity{42, 8812});
   CHECK(plain->parent == 7);
   CHECK(plain->state == 'S');
+  CHECK(plain->threads == 1);
   const auto hostile = ParseProcessStat("42 (a) R 1 (b)" + tail);
   REQUIRE(hostile);
   CHECK(hostile->name == "a) R 1 (b");
@@ -88,10 +92,34 @@ TEST_CASE("A process is known by its start time, not by its pid alone") {
   CHECK(*host.processes->Signal(stat.identity, SIGKILL));
   siginfo_t info{};
   REQUIRE(waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOWAIT) == 0);
-  CHECK_FALSE(*host.processes->IsAlive(stat.identity));  // a zombie
+  CHECK_FALSE(*host.processes->IsAlive(stat.identity));  // dead, and not waited for
+  const ProcessStat dead = *host.processes->StatOf(child);
+  CHECK(dead.is_dead());
+  CHECK(DescribeDeath(dead) ==
+        fmt::format("dead (signal 9); process {} has not waited for it yet", getpid()));
   REQUIRE(waitpid(child, nullptr, 0) == child);
   CHECK_FALSE(*host.processes->IsAlive(stat.identity));
   CHECK_FALSE(*host.processes->Signal(stat.identity, SIGKILL));
+}
+
+TEST_CASE("A process whose first thread alone has ended is alive") {
+  const LinuxHost host;
+  const pid_t child = fork();
+  if (child == 0) {
+    std::thread([] { pause(); }).detach();
+    syscall(SYS_exit, 0);  // of this thread
+  }
+  ProcessStat stat = *host.processes->StatOf(child);
+  for (int i = 0; i < 6000 && stat.state != 'Z'; ++i) {
+    usleep(10'000);
+    stat = *host.processes->StatOf(child);
+  }
+  CHECK(stat.state == 'Z');
+  CHECK(stat.threads == 2);
+  CHECK_FALSE(stat.is_dead());
+  CHECK(*host.processes->IsAlive(stat.identity));
+  CHECK(*host.processes->Signal(stat.identity, SIGKILL));
+  REQUIRE(waitpid(child, nullptr, 0) == child);
 }
 
 TEST_CASE("Whole reads are bounded and refuse what is no file") {

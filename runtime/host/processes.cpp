@@ -1,6 +1,9 @@
 #include "runtime/host/processes.h"
 
 #include <charconv>
+#include <sys/wait.h>
+
+#include <fmt/format.h>
 
 namespace curfew::host {
 
@@ -23,10 +26,13 @@ std::optional<ProcessStat> ParseProcessStat(std::string_view text) {
   std::string_view rest = text.substr(close + 1);
   constexpr int StateField = 3;
   constexpr int ParentField = 4;
+  constexpr int ThreadsField = 20;
   constexpr int StartField = 22;
-  for (int field = StateField; field <= StartField; ++field) {
-    rest.remove_prefix(std::min(rest.find_first_not_of(' '), rest.size()));
+  constexpr int ExitCodeField = 52;  // since Linux 3.5
+  for (int field = StateField; field <= ExitCodeField; ++field) {
+    rest.remove_prefix(std::min(rest.find_first_not_of(" \n"), rest.size()));
     const std::string_view word = rest.substr(0, rest.find_first_of(" \n"));
+    if (word.empty() && field > StartField) break;
     if (word.empty()) return std::nullopt;
     rest.remove_prefix(word.size());
     if (field == StateField) {
@@ -34,9 +40,18 @@ std::optional<ProcessStat> ParseProcessStat(std::string_view text) {
       stat.state = word.front();
     }
     if (field == ParentField && !number(word, stat.parent)) return std::nullopt;
+    if (field == ThreadsField && !number(word, stat.threads)) return std::nullopt;
     if (field == StartField && !number(word, stat.identity.start_ticks)) return std::nullopt;
+    if (field == ExitCodeField && !number(word, stat.exit_code)) return std::nullopt;
   }
   return stat;
+}
+
+std::string DescribeDeath(const ProcessStat& stat) {
+  const std::string how = WIFSIGNALED(stat.exit_code)
+                              ? fmt::format("signal {}", WTERMSIG(stat.exit_code))
+                              : fmt::format("status {}", WEXITSTATUS(stat.exit_code));
+  return fmt::format("dead ({}); process {} has not waited for it yet", how, stat.parent);
 }
 
 }  // namespace curfew::host

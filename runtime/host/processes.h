@@ -27,9 +27,18 @@ inline constexpr std::int64_t TickMs = 10;
 struct ProcessStat {
   ProcessIdentity identity;
   pid_t parent = 0;
-  char state = '?';  // Z is dead and not yet waited for
+  char state = '?';
+  std::int64_t threads = 1;
+  int exit_code = 0;  // as wait(2) has it; means something in a dead process alone
   std::string name;
+
+  // Nothing of it runs or is held any more: at most its parent has not yet waited for it. A first
+  // thread that ended alone also has the state Z, while others of its process go on.
+  [[nodiscard]] bool is_dead() const { return (state == 'Z' || state == 'X') && threads <= 1; }
 };
+// Of a dead process, for a person: how it ended, and whose task it is to wait for it.
+std::string DescribeDeath(const ProcessStat& stat);
+
 // Nothing when `text` is not a line of /proc/PID/stat. A name may hold spaces and parentheses.
 std::optional<ProcessStat> ParseProcessStat(std::string_view text);
 
@@ -43,7 +52,7 @@ class Processes {
   virtual Result<OwnedFd> Open(const ProcessIdentity& identity) = 0;
   // Through a pidfd. False when it was gone already.
   virtual Result<bool> Signal(const ProcessIdentity& identity, int signal) = 0;
-  // False when it is gone, a zombie, or its pid belongs to another.
+  // False when it is gone, dead (see ProcessStat), or its pid belongs to another.
   virtual Result<bool> IsAlive(const ProcessIdentity& identity) = 0;
 };
 

@@ -54,7 +54,7 @@ class LinuxProcesses final : public Processes {
     Result<ProcessStat> stat = StatOf(identity.pid);
     if (!stat && stat.error().code == FailureCode::NotFound) return false;
     if (!stat) return std::move(stat).error();
-    return stat->identity == identity && stat->state != 'Z' && stat->state != 'X';
+    return stat->identity == identity && !stat->is_dead();
   }
 };
 
