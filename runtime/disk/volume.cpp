@@ -1,9 +1,12 @@
 #include "runtime/disk/volume.h"
 
+#include "compiler/base/owned_fd.h"
+
 #include <array>
 #include <cerrno>
 #include <fcntl.h>
 #include <memory>
+#include <sys/mman.h>
 #include <unistd.h>
 #include <vector>
 
@@ -47,6 +50,17 @@ Outcome EncryptSectors(EVP_CIPHER_CTX* cipher, std::uint64_t first_sector,
   return Ok();
 }
 
+Outcome CopyHeader(int from, int to) {
+  std::vector<char> header(HeaderBytes);
+  const ssize_t got = pread(from, header.data(), header.size(), 0);
+  if (got != static_cast<ssize_t>(header.size())) {
+    return SystemFailure(got < 0 ? errno : EIO, "read the header of a disk");
+  }
+  const ssize_t put = pwrite(to, header.data(), header.size(), 0);
+  if (put != got) return SystemFailure(put < 0 ? errno : ENOSPC, "write the header of a disk");
+  return Ok();
+}
+
 }  // namespace
 
 Result<Volume> FormatVolume(int file, std::uint64_t payload_bytes, const Secret& passphrase) {
@@ -66,7 +80,14 @@ Result<Volume> FormatVolume(int file, std::uint64_t payload_bytes, const Secret&
     return SystemFailure(-error, fmt::format("{} an encrypted disk by libcryptsetup", step));
   };
   crypt_device* raw = nullptr;
-  int error = crypt_init(&raw, fmt::format("/proc/self/fd/{}", file).c_str());
+  // The library waits for the disk after each part of a header, a dozen times in all; nothing of
+  // this file outlives its sandbox, so that the header is made in memory and copied.
+  const OwnedFd header(memfd_create("curfew-luks", MFD_CLOEXEC));
+  if (!header.is_open() ||
+      ftruncate(header.get(), static_cast<off_t>(HeaderBytes + payload_bytes)) != 0) {
+    return SystemFailure(errno, "make a file in memory");
+  }
+  int error = crypt_init(&raw, fmt::format("/proc/self/fd/{}", header.get()).c_str());
   if (error != 0) return failed(error, "open");
   const Device device(raw);
   crypt_set_log_callback(device.get(), Silent, nullptr);
@@ -90,6 +111,7 @@ Result<Volume> FormatVolume(int file, std::uint64_t payload_bytes, const Secret&
   if (volume.payload_start != HeaderBytes) {
     return Failure(FailureCode::System, "libcryptsetup put the payload in an unexpected place");
   }
+  CURFEW_TRY_VOID(CopyHeader(header.get(), file));
   return volume;
 }
 

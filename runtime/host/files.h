@@ -80,6 +80,9 @@ class Files {
   virtual Result<bool> RemoveTree(const std::string& path) = 0;
   // Already there as a directory of this user with no wider mode: no failure.
   virtual Outcome MakeDirectory(const std::string& path, std::uint32_t mode) = 0;
+  // The names in `directory` are on the disk when this returns: what is durable below a new
+  // directory is lost with its name.
+  virtual Outcome SyncDirectory(const std::string& directory) = 0;
 
   // Waits up to `wait_ms` for the exclusive lock on `path` (created, 0600, if need be), then Busy.
   virtual Result<std::unique_ptr<FileLock>> Lock(const std::string& path, int wait_ms) = 0;

@@ -4,7 +4,9 @@ namespace curfew::host {
 
 Outcome StateDirectory::Prepare(Files& files) const {
   for (const std::string& directory : {root, Keys(), Sandboxes()}) {
+    const bool is_new = !files.Inspect(directory, Follow::No);
     Outcome made = files.MakeDirectory(directory, 0700);
+    if (made && is_new) made = files.SyncDirectory(directory.substr(0, directory.rfind('/')) + "/");
     if (!made) return made.error().In("the state directory");
   }
   return Ok();

@@ -23,7 +23,7 @@ struct StateDirectory {
   // The host's chain of signed heads.
   [[nodiscard]] std::string Heads() const { return root + "/heads"; }
   [[nodiscard]] std::string Sandboxes() const { return root + "/sandboxes"; }
-  // One sandbox: what stays after its end (records, receipt, exports) and what may not (run/,
+  // One sandbox: what stays after its end (records, receipts, exports) and what may not (run/,
   // reserve).
   [[nodiscard]] std::string Sandbox(std::string_view id) const {
     return Sandboxes() + "/" + std::string(id);
@@ -31,6 +31,13 @@ struct StateDirectory {
   [[nodiscard]] std::string Records(std::string_view id) const { return Sandbox(id) + "/records"; }
   [[nodiscard]] std::string Receipt(std::string_view id) const {
     return Sandbox(id) + "/receipt.json";
+  }
+  // Receipts whose place a later one took, each by the number of records that it covers.
+  [[nodiscard]] std::string Superseded(std::string_view id) const {
+    return Sandbox(id) + "/superseded";
+  }
+  [[nodiscard]] std::string SupersededReceipt(std::string_view id, std::uint64_t records) const {
+    return Superseded(id) + "/" + std::to_string(records) + ".json";
   }
   [[nodiscard]] std::string Exports(std::string_view id) const { return Sandbox(id) + "/exports"; }
   [[nodiscard]] std::string Run(std::string_view id) const { return Sandbox(id) + "/run"; }

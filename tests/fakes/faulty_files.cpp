@@ -132,6 +132,9 @@ Result<bool> FaultyFiles::RemoveTree(const std::string& path) {
 Outcome FaultyFiles::MakeDirectory(const std::string& path, std::uint32_t mode) {
   return Change<Outcome>([&] { return real_.MakeDirectory(path, mode); });
 }
+Outcome FaultyFiles::SyncDirectory(const std::string& directory) {
+  return Change<Outcome>([&] { return real_.SyncDirectory(directory); });
+}
 Result<std::unique_ptr<host::FileLock>> FaultyFiles::Lock(const std::string& path, int wait_ms) {
   return real_.Lock(path, wait_ms);
 }

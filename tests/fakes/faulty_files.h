@@ -49,6 +49,7 @@ class FaultyFiles final : public host::Files {
   Result<bool> RemoveDirectory(const std::string& path) override;
   Result<bool> RemoveTree(const std::string& path) override;
   Outcome MakeDirectory(const std::string& path, std::uint32_t mode) override;
+  Outcome SyncDirectory(const std::string& directory) override;
   Result<std::unique_ptr<host::FileLock>> Lock(const std::string& path, int wait_ms) override;
   [[nodiscard]] std::uint64_t durable_writes() const override { return real_.durable_writes(); }
 

@@ -76,7 +76,7 @@ int WriteAll(int fd, ByteView bytes, std::uint64_t offset) {
 // How often this process has waited for a disk.
 using SyncCount = std::atomic<std::uint64_t>;
 
-int SyncDirectory(const std::string& directory, SyncCount& syncs) {
+int SyncNames(const std::string& directory, SyncCount& syncs) {
   const OwnedFd fd(open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!fd.is_open()) return errno;
   ++syncs;
@@ -106,7 +106,7 @@ class LinuxAppendFile final : public AppendFile {
     if (fdatasync(fd_.get()) != 0) return FileFailure(errno, "make durable", path_);
     // Once, also for a file that was there: its maker may have died before it came here.
     if (!name_is_durable_) {
-      if (const int error = SyncDirectory(DirectoryOf(path_), syncs_); error != 0) {
+      if (const int error = SyncNames(DirectoryOf(path_), syncs_); error != 0) {
         return FileFailure(error, "make durable the name of", path_);
       }
       name_is_durable_ = true;
@@ -233,7 +233,7 @@ class LinuxFiles final : public Files {
     if (fsync(fd.get()) != 0) return fail(errno);
     fd.Reset();
     if (rename(temporary.c_str(), path.c_str()) != 0) return fail(errno);
-    const int error = SyncDirectory(DirectoryOf(path), syncs_);
+    const int error = SyncNames(DirectoryOf(path), syncs_);
     if (error != 0) return FileFailure(error, "make durable", path);
     return Ok();
   }
@@ -259,7 +259,7 @@ class LinuxFiles final : public Files {
     if (linkat(AT_FDCWD, unnamed.c_str(), AT_FDCWD, path.c_str(), AT_SYMLINK_FOLLOW) != 0) {
       return FileFailure(errno, "create", path);
     }
-    const int error = SyncDirectory(directory, syncs_);
+    const int error = SyncNames(directory, syncs_);
     if (error != 0) return FileFailure(error, "make durable", path);
     return Ok();
   }
@@ -333,6 +333,12 @@ class LinuxFiles final : public Files {
                      fmt::format("{} has mode {:04o}, wider than {:04o}; chmod {:04o} it",
                                  Printable(path), status.mode, mode, mode));
     }
+    return Ok();
+  }
+
+  Outcome SyncDirectory(const std::string& directory) override {
+    const int error = SyncNames(directory, syncs_);
+    if (error != 0) return FileFailure(error, "make durable the names in", directory);
     return Ok();
   }
 
