@@ -61,6 +61,9 @@ TEST_CASE("printable text never carries a control character") {
 }
 
 TEST_CASE("edit distance counts a swap as one") {
+  CHECK(Counted(1, "process", "processes") == "1 process");
+  CHECK(Counted(0, "process", "processes") == "0 processes");
+  CHECK(Counted(2, "byte") == "2 bytes");
   CHECK(EditDistance("persist", "presist", 3) == 1);
   CHECK(EditDistance("ttl", "idle", 2) == 3);
 }

@@ -176,6 +176,11 @@ std::string Printable(std::string_view text, std::size_t bytes_max) {
   return out;
 }
 
+std::string Counted(std::uint64_t count, std::string_view one, std::string_view many) {
+  if (count == 1) return fmt::format("1 {}", one);
+  return many.empty() ? fmt::format("{} {}s", count, one) : fmt::format("{} {}", count, many);
+}
+
 std::size_t EditDistance(std::string_view a, std::string_view b, std::size_t limit) {
   const std::size_t longer = std::max(a.size(), b.size());
   if (longer - std::min(a.size(), b.size()) > limit || longer > 64) return a == b ? 0 : limit + 1;

@@ -47,6 +47,9 @@ std::optional<Bytes> FromBase64Url(std::string_view text);
 // The result is safe to print on a terminal whatever `text` holds.
 std::string Printable(std::string_view text, std::size_t bytes_max = 200);
 
+// "1 process", "2 processes": a count with its noun, which takes an s unless `many` is given.
+std::string Counted(std::uint64_t count, std::string_view one, std::string_view many = {});
+
 // How many single-character edits (insert, delete, replace, swap neighbours) turn `a` into `b`; for
 // "did you mean". Stops counting at `limit` + 1.
 std::size_t EditDistance(std::string_view a, std::string_view b, std::size_t limit);

@@ -154,12 +154,9 @@ std::string RenderText(const Sink& sink, const SourceMap& sources, Color color) 
   }
   const std::size_t errors = sink.error_count();
   if (errors + warnings >= 2) {
-    const auto counted = [](std::size_t count, std::string_view noun) {
-      return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
-    };
-    if (errors > 0) out += counted(errors, "error");
+    if (errors > 0) out += Counted(errors, "error");
     if (errors > 0 && warnings > 0) out += ", ";
-    if (warnings > 0) out += counted(warnings, "warning");
+    if (warnings > 0) out += Counted(warnings, "warning");
     out += '\n';
   }
   return out;

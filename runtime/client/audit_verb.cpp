@@ -129,6 +129,9 @@ class AuditVerb final : public Verb {
         return true;
       case evidence::Standing::Absent:
         return false;
+      // Taken up again, and the next receipt is not written yet.
+      case evidence::Standing::Superseded:
+        return false;
       case evidence::Standing::Tampered:
         return Failure(FailureCode::Tampered,
                        fmt::format("nothing is shown, because the evidence does not hold: {}: {}",

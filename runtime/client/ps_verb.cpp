@@ -2,6 +2,8 @@
 #include "runtime/client/station.h"
 #include "runtime/evidence/canonical_json.h"
 
+#include <algorithm>
+
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
@@ -14,6 +16,7 @@ struct Seen {
   bool keeper_lives = false;
   std::int64_t age_ms = 0;
   std::optional<std::int64_t> left_ms;
+  bool overdue = false;  // its keeper did not end it in time: it was ended now, or could not be
 };
 
 class PsVerb final : public Verb {
@@ -25,7 +28,8 @@ class PsVerb final : public Verb {
     return "list sandboxes, after finishing those that lost their keeper";
   }
   [[nodiscard]] std::string_view example() const override {
-    return "exit status: 0, or 1 could not run\n\nexample:\n  curfew ps --all";
+    return "A sandbox whose keeper did not end it in time is ended now, and shown as overdue.\n"
+           "exit status: 0, or 1 could not run\n\nexample:\n  curfew ps --all";
   }
   void Configure(CLI::App& app) override {
     app.add_flag("--all", all_, "closed ones too");
@@ -44,39 +48,44 @@ class PsVerb final : public Verb {
   Outcome List(Console& console) {
     CURFEW_TRY(const std::unique_ptr<Station> station, Station::Open(means_, state_));
     CURFEW_TRY(const lifecycle::SweepReport swept, station->Sweep(console, false));
-    static_cast<void>(swept);
     CURFEW_TRY(const std::vector<store::Sandbox> sandboxes, station->store().List(false));
     std::vector<Seen> seen;
     for (const store::Sandbox& sandbox : sandboxes) {
+      const bool was_overdue = std::find(swept.overdue.begin(), swept.overdue.end(),
+                                         sandbox.incarnation.id) != swept.overdue.end();
       const bool over = sandbox.state == store::SandboxState::Closed;
-      if (over && !all_) continue;
+      if (over && !all_ && !was_overdue) continue;
       seen.push_back(Look(sandbox));
+      seen.back().overdue = was_overdue || lifecycle::IsOverdue(means_.clock, sandbox);
     }
     console.Out(format_ == "json" ? Json(seen) : Table(seen));
     return Ok();
   }
 
   [[nodiscard]] Seen Look(const store::Sandbox& sandbox) const {
-    Seen seen{.sandbox = sandbox, .keeper_lives = false, .age_ms = 0, .left_ms = std::nullopt};
+    Seen seen;
+    seen.sandbox = sandbox;
     const Result<bool> lives = lifecycle::KeeperLives(means_.processes, means_.clock, sandbox);
     seen.keeper_lives = lives && *lives;
     seen.age_ms = sandbox.closed_ms.value_or(means_.clock.WallNowMs()) - sandbox.created_ms;
-    if (sandbox.deadline_boot_ms && store::IsOpen(sandbox.state) &&
-        sandbox.boot_id == means_.clock.BootId()) {
-      seen.left_ms = *sandbox.deadline_boot_ms - means_.clock.MonotonicNowMs();
-    }
+    seen.left_ms = lifecycle::TimeLeftMs(means_.clock, sandbox);
     return seen;
   }
 
   static std::string Span(std::int64_t ms) { return values::DurationText(ms / 1000 * 1000); }
+
+  static std::string Left(const Seen& one) {
+    if (one.overdue) return "overdue";
+    return one.left_ms ? Span(*one.left_ms) : "-";
+  }
 
   static std::string Table(const std::vector<Seen>& seen) {
     std::string text = fmt::format("{:19}  {:11}  {:8}  {:8}  {:6}  {:16}  {}\n", "SANDBOX",
                                    "STATE", "AGE", "LEFT", "KEEPER", "CLASS", "TASK");
     for (const Seen& one : seen) {
       text += fmt::format("{:19}  {:11}  {:8}  {:8}  {:6}  {:16}  {}\n", one.sandbox.incarnation.id,
-                          NameOf(one.sandbox.state), Span(one.age_ms),
-                          one.left_ms ? Span(*one.left_ms) : "-", one.keeper_lives ? "alive" : "-",
+                          NameOf(one.sandbox.state), Span(one.age_ms), Left(one),
+                          one.keeper_lives ? "alive" : "-",
                           one.sandbox.sandbox_class.empty() ? "-" : one.sandbox.sandbox_class,
                           Printable(one.sandbox.task_id, 60));
     }
@@ -95,6 +104,7 @@ class PsVerb final : public Verb {
                              {"created_ms", one.sandbox.created_ms},
                              {"age_ms", one.age_ms},
                              {"keeper_alive", one.keeper_lives},
+                             {"overdue", one.overdue},
                              {"close_reason", one.sandbox.close_reason}};
       if (one.left_ms) line["left_ms"] = *one.left_ms;
       if (one.sandbox.deadline_ms) line["deadline_ms"] = *one.sandbox.deadline_ms;

@@ -74,6 +74,10 @@ class ResidueVerb final : public Verb {
 
   Result<std::vector<store::Sandbox>> Which(Station& station) const {
     if (which_.empty()) return station.store().List(false);
+    if (!IsSandboxId(which_)) {
+      return Failure(FailureCode::Usage,
+                     Printable(which_) + " is no sandbox's id; `curfew ps --all` lists them");
+    }
     Result<store::Sandbox> one = station.store().FindById(which_);
     if (!one) return std::move(one).error();
     if (store::IsOpen(one->state)) {
@@ -130,7 +134,8 @@ class ResidueVerb final : public Verb {
                         NameOf(finding.fate), Printable(finding.identity), Printable(finding.why));
       }
     }
-    return text + fmt::format("{} of {} sandboxes left nothing\n", clean, searched.size());
+    return text + fmt::format("{} of {} left nothing\n", clean,
+                              Counted(searched.size(), "sandbox", "sandboxes"));
   }
 
   static std::string Json(const std::vector<Searched>& searched) {

@@ -10,6 +10,21 @@
 #include <fmt/format.h>
 
 namespace curfew::client {
+namespace {
+
+std::string_view WhatOf(lifecycle::SweptWhy why) {
+  switch (why) {
+    case lifecycle::SweptWhy::KeeperLost:
+      return "had lost its keeper; its books are closed now";
+    case lifecycle::SweptWhy::Overdue:
+      return "was overdue; its books are closed now";
+    case lifecycle::SweptWhy::LookedAgain:
+      return "was in quarantine and has been looked at again";
+  }
+  CURFEW_UNREACHABLE("the switch names every reason");
+}
+
+}  // namespace
 
 Result<std::unique_ptr<Station>> Station::Open(const Means& means, const std::string& state_root) {
   if (geteuid() != 0) {
@@ -54,9 +69,15 @@ Result<lifecycle::SweepReport> Station::Sweep(Console& console, bool quarantined
       .remove_cgroups = [](const std::string& id) { return machine::Cgroups::Find(id).Remove(); },
       .pause = [](std::int64_t ms) { std::this_thread::sleep_for(std::chrono::milliseconds(ms)); }};
   CURFEW_TRY(lifecycle::SweepReport report, lifecycle::Sweep(tools, quarantined_too));
+  for (const std::string& id : report.overdue) {
+    console.Err(
+        fmt::format("curfew: {} is overdue: its keeper had not ended it in time, and has "
+                    "been ended now\n",
+                    id));
+  }
   for (const lifecycle::Swept& swept : report.closed) {
-    console.Err(fmt::format("curfew: {} had lost its keeper; its books are closed now ({})\n",
-                            swept.sandbox_id, NameOf(swept.verdict)));
+    console.Err(fmt::format("curfew: {} {} ({})\n", swept.sandbox_id, WhatOf(swept.why),
+                            NameOf(swept.verdict)));
   }
   for (const Failure& failure : report.failures) {
     console.Complain("could not finish a sandbox that lost its keeper: " + failure.message);

@@ -197,6 +197,16 @@ std::optional<std::int64_t> ObjectReader::OptionalInteger(std::string_view name)
   return Integer(name);
 }
 
+std::optional<bool> ObjectReader::OptionalFlag(std::string_view name) {
+  if (object_.Find(name) == nullptr) return std::nullopt;
+  return Flag(name);
+}
+
+std::optional<std::string> ObjectReader::OptionalText(std::string_view name) {
+  if (object_.Find(name) == nullptr) return std::nullopt;
+  return Text(name);
+}
+
 Outcome ObjectReader::Finish() {
   for (const JsonMember& member : object_.members) {
     if (std::find(taken_.begin(), taken_.end(), member.name) == taken_.end()) {

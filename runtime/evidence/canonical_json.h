@@ -46,6 +46,8 @@ class ObjectReader {
   const JsonValue& Object(std::string_view name);
   // Only where the member is there.
   std::optional<std::int64_t> OptionalInteger(std::string_view name);
+  std::optional<bool> OptionalFlag(std::string_view name);
+  std::optional<std::string> OptionalText(std::string_view name);
 
   // Notes a mistake that the caller found, unless there is one already.
   void Refuse(std::string message);

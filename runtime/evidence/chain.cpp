@@ -6,10 +6,11 @@ namespace curfew::evidence {
 
 namespace {
 
-constexpr RecordKind Kinds[] = {RecordKind::Opened,  RecordKind::Decision, RecordKind::Step,
-                                RecordKind::Command, RecordKind::Process,  RecordKind::Export,
-                                RecordKind::Reload,  RecordKind::Flow,     RecordKind::Note,
-                                RecordKind::Cut,     RecordKind::Closing,  RecordKind::Residue};
+constexpr RecordKind Kinds[] = {RecordKind::Opened,   RecordKind::Decision, RecordKind::Step,
+                                RecordKind::Command,  RecordKind::Process,  RecordKind::Export,
+                                RecordKind::Reload,   RecordKind::Flow,     RecordKind::Note,
+                                RecordKind::Reopened, RecordKind::Cut,      RecordKind::Closing,
+                                RecordKind::Residue};
 constexpr int LockWaitMs = 2000;
 
 Json OpenedFacts(const Incarnation& incarnation) {
@@ -57,6 +58,8 @@ std::string_view NameOf(RecordKind kind) {
       return "flow";
     case RecordKind::Note:
       return "note";
+    case RecordKind::Reopened:
+      return "reopened";
     case RecordKind::Cut:
       return "cut";
     case RecordKind::Closing:

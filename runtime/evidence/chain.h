@@ -21,7 +21,8 @@ enum class RecordKind {
   Export,    // an artefact, with its digest
   Reload,    // another policy set came into force
   Flow,      // a request that left or was kept from leaving (flows.h)
-  Note,      // anything else worth knowing, a keeper's crash for one
+  Note,      // anything else worth knowing
+  Reopened,  // whoever comes after the keeper goes on here (standing.h)
   Cut,       // written by the chain itself: a torn end was found and removed
   Closing,   // why and when the end began
   Residue,   // what the search found

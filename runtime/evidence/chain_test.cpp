@@ -393,9 +393,11 @@ TEST_CASE("Heads are signed in their places") {
   for (std::uint64_t i = 1; i <= 4; ++i) {
     REQUIRE(AppendHead(*place.files, path, key, {Who, i, Sha256(AsBytes("x")), 5}));
   }
-  const auto heads = *ReadHeads(*place.files, path, key.public_key());
-  REQUIRE(heads.size() == 4);
-  CHECK(heads[2].head.count == 3);
+  const HeadsLog log = *ReadHeads(*place.files, path, key.public_key());
+  REQUIRE(log.heads.size() == 4);
+  CHECK(log.heads[2].head.count == 3);
+  CHECK(log.of_sandbox.at(Who.id) == std::vector<std::uint64_t>{0, 1, 2, 3});
+  CHECK(log.torn_bytes == 0);
   const Bytes whole = *place.files->ReadWhole(path, ChainBytesMax);
 
   SECTION("any flipped bit is seen") {
@@ -423,13 +425,17 @@ TEST_CASE("Heads are signed in their places") {
     REQUIRE(place.files->WriteDurable(path, forged, 0600));
     CHECK(ReadHeads(*place.files, path, key.public_key()).error().code == FailureCode::Tampered);
   }
-  SECTION("a torn end is passed over by readers and cut by the next writer") {
+  SECTION("a torn end is told by readers and cut by the next writer") {
     REQUIRE(place.files->WriteDurable(path, ByteView(whole).first(whole.size() - 3), 0600));
-    CHECK(ReadHeads(*place.files, path, key.public_key())->size() == 3);
+    const HeadsLog torn = *ReadHeads(*place.files, path, key.public_key());
+    CHECK(torn.heads.size() == 3);
+    CHECK(torn.torn_bytes == whole.size() / 4 - 3);
+    CHECK_FALSE(torn.torn_why.empty());
     REQUIRE(AppendHead(*place.files, path, key, {Who, 9, Sha256(AsBytes("x")), 5}));
-    const auto repaired = *ReadHeads(*place.files, path, key.public_key());
-    REQUIRE(repaired.size() == 4);
-    CHECK(repaired.back().head.count == 9);
+    const HeadsLog repaired = *ReadHeads(*place.files, path, key.public_key());
+    REQUIRE(repaired.heads.size() == 4);
+    CHECK(repaired.heads.back().head.count == 9);
+    CHECK(repaired.torn_bytes == 0);
   }
   SECTION("another key's heads are refused") {
     const SigningKey other =
@@ -458,7 +464,7 @@ TEST_CASE("Keepers that end at once all get their heads in") {
     REQUIRE(waitpid(child, &status, 0) == child);
     CHECK(status == 0);
   }
-  CHECK(ReadHeads(*place.files, path, key.public_key())->size() == 50);
+  CHECK(ReadHeads(*place.files, path, key.public_key())->heads.size() == 50);
 }
 
 }  // namespace

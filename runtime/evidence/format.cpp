@@ -65,7 +65,7 @@ Front ReadFront(ByteView rest) {
   }
   const std::size_t body_bytes = ReadNumber(rest, LengthAt, 4);
   if (body_bytes == 0 || body_bytes > RecordBodyBytesMax) {
-    front.why = fmt::format("a body of {} bytes", body_bytes);
+    front.why = "a body of " + Counted(body_bytes, "byte");
     return front;
   }
   front.bytes = HeaderBytes + body_bytes + TrailerBytes;

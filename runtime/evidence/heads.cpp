@@ -112,24 +112,27 @@ Outcome AppendHead(host::Files& files, const std::string& path, const SigningKey
   return file->Sync();
 }
 
-Result<std::vector<SignedHead>> ReadHeads(host::Files& files, const std::string& path,
-                                          const Ed25519PublicKey& key) {
+Result<HeadsLog> ReadHeads(host::Files& files, const std::string& path,
+                           const Ed25519PublicKey& key) {
   CURFEW_TRY(const Bytes bytes, files.ReadWhole(path, ChainBytesMax));
   const ChainScan scan = ScanChain(bytes, HeadsGenesis());
-  std::vector<SignedHead> heads;
+  HeadsLog log;
   for (const Frame& frame : scan.frames) {
     Result<SignedHead> head = DecodeHead(frame, key);
     if (!head) {
       return Failure(FailureCode::Tampered,
                      fmt::format("record {}: {}", frame.sequence, head.error().message));
     }
-    heads.push_back(*std::move(head));
+    log.of_sandbox[head->head.sandbox.id].push_back(log.heads.size());
+    log.heads.push_back(*std::move(head));
   }
   if (scan.end == ChainScan::End::Broken) {
     return Failure(FailureCode::Tampered,
                    fmt::format("record {}: {}", scan.frames.size(), scan.why));
   }
-  return heads;
+  log.torn_bytes = bytes.size() - scan.good_bytes;
+  log.torn_why = scan.why;
+  return log;
 }
 
 }  // namespace curfew::evidence

@@ -7,6 +7,8 @@
 #include "runtime/evidence/signing_key.h"
 #include "runtime/host/files.h"
 
+#include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -30,10 +32,18 @@ struct SignedHead {
   std::string key_id;
   Digest hash;  // of its record: what a witness outside keeps
 };
+// The host's heads, read once for as many receipts as are verified.
+struct HeadsLog {
+  std::vector<SignedHead> heads;
+  std::map<std::string, std::vector<std::uint64_t>, std::less<>> of_sandbox;  // places in `heads`
+  // What follows the last whole head, if anything: an append that goes on or that a crash cut. The
+  // sandbox that it was for misses its head.
+  std::uint64_t torn_bytes = 0;
+  std::string torn_why;
+};
 // All heads, each with its place in the chain and its signature by `key` checked. NotFound;
-// Tampered. A torn end is passed over: it is an append that goes on, or that a crash cut, and the
-// sandbox that it was for misses its head.
-Result<std::vector<SignedHead>> ReadHeads(host::Files& files, const std::string& path,
-                                          const Ed25519PublicKey& key);
+// Tampered.
+Result<HeadsLog> ReadHeads(host::Files& files, const std::string& path,
+                           const Ed25519PublicKey& key);
 
 }  // namespace curfew::evidence

@@ -20,7 +20,7 @@ Examples:
   curfew-verify cf-4f7k2mzq5x3jw6ab
   curfew-verify --key receipt.pub --heads ./heads ./cf-4f7k2mzq5x3jw6ab
 
-Exit status: 0 valid, 2 tampered or absent, 1 could not run.)";
+Exit status: 0 valid, 2 tampered, absent or superseded, 1 could not run.)";
 
 // "N:sha256:…"
 std::optional<evidence::VerifyRequest::Witnessed> ParseWitness(const std::string& text) {
@@ -57,6 +57,11 @@ int Run(int argc, char** argv) {
 
   const host::StateDirectory state{state_root};
   const bool by_id = IsSandboxId(sandbox);
+  if (std::error_code error; !by_id && !std::filesystem::is_directory(sandbox, error)) {
+    fmt::print(stderr, "curfew-verify: {} is neither a sandbox's id nor its folder\n",
+               Printable(sandbox));
+    return 1;
+  }
   const std::string folder = by_id ? state.Sandbox(sandbox) : sandbox;
   evidence::VerifyRequest request;
   request.receipt_path = folder + "/receipt.json";

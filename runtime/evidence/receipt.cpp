@@ -68,9 +68,10 @@ void PutOptional(Json& object, const char* name, const auto& value) {
 
 Json EncodeCommand(const CommandResult& command) {
   Json json = {{"argv", command.argv},
-               {"allowed", command.allowed},
+               {"started", command.started},
                {"reason", command.reason},
                {"timed_out", command.timed_out}};
+  PutOptional(json, "allowed", command.allowed);
   PutOptional(json, "exit_status", command.exit_status);
   PutOptional(json, "signal", command.signal);
   return json;
@@ -102,7 +103,10 @@ Json EncodePredicate(const Receipt& receipt) {
                 {"closed_ms", receipt.closed_ms}};
   PutOptional(times, "ready_ms", receipt.ready_ms);
   PutOptional(times, "deadline_ms", receipt.deadline_ms);
-  return {
+  if (receipt.deadline_ms) times["grace_ms"] = receipt.grace_ms;
+  PutOptional(times, "ended_ms", receipt.ended_ms);
+  PutOptional(times, "overrun_ms", receipt.overrun_ms());
+  Json predicate = {
       {"version", FormatVersion},
       {"sandbox", {{"id", receipt.sandbox.id}, {"nonce", receipt.sandbox.nonce}}},
       {"task", receipt.task_id},
@@ -121,6 +125,7 @@ Json EncodePredicate(const Receipt& receipt) {
       {"isolation",
        {{"kind", NameOf(receipt.isolation)}, {"statement", StatementOf(receipt.isolation)}}},
       {"times", times},
+      {"late", receipt.is_late()},
       {"close_reason", receipt.close_reason},
       {"keeper_note", receipt.keeper_note},
       {"decisions", {{"allowed", receipt.decisions.allowed}, {"denied", receipt.decisions.denied}}},
@@ -149,6 +154,8 @@ Json EncodePredicate(const Receipt& receipt) {
       {"residue", EncodeResidue(receipt.residue)},
       {"records", {{"count", receipt.record_count}, {"head", ToString(receipt.record_head)}}},
       {"verdict", NameOf(receipt.verdict())}};
+  if (receipt.supersedes) predicate["supersedes"] = ToString(*receipt.supersedes);
+  return predicate;
 }
 
 Digest DigestIn(ObjectReader& reader, std::string_view name) {
@@ -185,7 +192,8 @@ Outcome DecodeArray(const JsonValue& array, const char* what, std::vector<Item>&
 
 void DecodeCommand(ObjectReader& reader, CommandResult& command) {
   command.argv = reader.Texts("argv");
-  command.allowed = reader.Flag("allowed");
+  command.allowed = reader.OptionalFlag("allowed");
+  command.started = reader.Flag("started");
   command.reason = reader.Text("reason");
   command.timed_out = reader.Flag("timed_out");
   if (const auto status = reader.OptionalInteger("exit_status")) {
@@ -288,9 +296,13 @@ Outcome DecodePredicate(const JsonValue& value, Receipt& receipt) {
     receipt.requested_ms = inner.Integer("requested_ms");
     receipt.ready_ms = inner.OptionalInteger("ready_ms");
     receipt.deadline_ms = inner.OptionalInteger("deadline_ms");
+    if (receipt.deadline_ms) receipt.grace_ms = inner.Integer("grace_ms");
+    receipt.ended_ms = inner.OptionalInteger("ended_ms");
+    static_cast<void>(inner.OptionalInteger("overrun_ms"));  // derived, as `late` is
     receipt.closing_ms = inner.Integer("closing_ms");
     receipt.closed_ms = inner.Integer("closed_ms");
   }));
+  static_cast<void>(reader.Flag("late"));
   receipt.close_reason = reader.Text("close_reason");
   receipt.keeper_note = reader.Text("keeper_note");
   CURFEW_TRY_VOID(DecodeObject(reader, "decisions", [&](ObjectReader& inner) {
@@ -304,6 +316,10 @@ Outcome DecodePredicate(const JsonValue& value, Receipt& receipt) {
     receipt.record_count = inner.Count("count");
     receipt.record_head = DigestIn(inner, "head");
   }));
+  if (const std::optional<std::string> earlier = reader.OptionalText("supersedes")) {
+    receipt.supersedes = ParseDigest(*earlier);
+    if (!receipt.supersedes) reader.Refuse("has no digest in `supersedes`");
+  }
   static_cast<void>(reader.Text("verdict"));
   return reader.Finish();
 }
@@ -351,6 +367,18 @@ Cleanness Receipt::verdict() const {
   });
   return searched == Cleanness::Clean && unsure ? Cleanness::Unknown : searched;
 }
+
+std::optional<std::int64_t> Receipt::overrun_ms() const {
+  if (!deadline_ms || !ended_ms) return std::nullopt;
+  std::int64_t overrun = 0;
+  if (__builtin_sub_overflow(*ended_ms, *deadline_ms, &overrun) ||
+      __builtin_sub_overflow(overrun, grace_ms, &overrun)) {
+    return std::nullopt;  // no times of this world; such a receipt contradicts itself
+  }
+  return std::max<std::int64_t>(overrun, 0);
+}
+
+bool Receipt::is_late() const { return overrun_ms().value_or(0) > OverrunMaxMs; }
 
 void Abridge(Receipt& receipt) {
   // The envelope's base64 is a third longer; the rest of the receipt has its own bounds.

@@ -21,8 +21,9 @@ std::string_view NameOf(Isolation isolation);
 
 struct CommandResult {
   std::vector<std::string> argv;
-  bool allowed = false;
-  std::string reason;              // the rule and its message, when denied; else may be empty
+  std::optional<bool> allowed;     // none: it could not even be judged
+  bool started = false;            // inside
+  std::string reason;              // the rule and its message, or why it did not run or end
   std::optional<int> exit_status;  // none: not run, or ended by a signal
   std::optional<int> signal;
   bool timed_out = false;
@@ -60,6 +61,8 @@ struct DecisionCount {
   std::uint64_t denied = 0;
 };
 
+inline constexpr std::int64_t OverrunMaxMs = 10'000;
+
 // All times are wall, in milliseconds.
 struct Receipt {
   Incarnation sandbox;
@@ -77,7 +80,10 @@ struct Receipt {
   std::int64_t requested_ms = 0;
   std::optional<std::int64_t> ready_ms;
   std::optional<std::int64_t> deadline_ms;
+  std::int64_t grace_ms = 0;  // after the deadline
   std::int64_t closing_ms = 0;
+  // When the last of what it held was seen to be gone. By a sweep that may be long after it was.
+  std::optional<std::int64_t> ended_ms;
   std::int64_t closed_ms = 0;
   std::string close_reason;
   std::string
@@ -93,9 +99,15 @@ struct Receipt {
   FlowSummary flows;
   ResidueReport residue;
 
+  // The receipt of this incarnation that this one takes the place of: the hash of its bytes.
+  std::optional<Digest> supersedes;
   std::uint64_t record_count = 0;
   Digest record_head;
 
+  // By how much the end was seen after deadline and grace; nothing where either is missing.
+  [[nodiscard]] std::optional<std::int64_t> overrun_ms() const;
+  // It was not shown to have ended in time: an end itself may take OverrunMaxMs.
+  [[nodiscard]] bool is_late() const;
   // Clean only if the search was clean and no resource's fate is unknown.
   [[nodiscard]] Cleanness verdict() const;
 };

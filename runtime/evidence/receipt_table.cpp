@@ -32,7 +32,8 @@ std::string After(std::int64_t start_ms, std::int64_t ms) {
 }
 
 std::string OutcomeOf(const CommandResult& command) {
-  if (!command.allowed) return "denied";
+  if (command.allowed == false) return "denied";
+  if (!command.started) return "not run";
   if (command.timed_out) return "time over";
   if (command.signal) return fmt::format("signal {}", *command.signal);
   if (command.exit_status) return fmt::format("exit {}", *command.exit_status);
@@ -58,6 +59,13 @@ std::string Times(const Receipt& receipt) {
   return text;
 }
 
+std::string Overrun(const Receipt& receipt, std::int64_t overrun_ms) {
+  const std::string by = fmt::format("{:.1f} s", static_cast<double>(overrun_ms) / 1000);
+  if (!receipt.is_late()) return by + " after deadline and grace: what its end took";
+  return fmt::format("LATE: seen to be gone {} after deadline and grace, {}", by,
+                     host::Rfc3339(*receipt.ended_ms));
+}
+
 std::string Resources(const Receipt& receipt) {
   std::map<Fate, std::size_t> counts;
   for (const ResourceOutcome& resource : receipt.resources) ++counts[resource.fate];
@@ -72,8 +80,9 @@ std::string Residue(const ResidueReport& report) {
     looked_at += count.looked_at;
     passed_over += count.passed_over;
   }
-  std::string text = fmt::format("{}: {} things of {} classes searched", NameOf(report.verdict()),
-                                 looked_at, report.classes.size());
+  std::string text =
+      fmt::format("{}: {} of {} searched", NameOf(report.verdict()), Counted(looked_at, "thing"),
+                  Counted(report.classes.size(), "class", "classes"));
   if (passed_over > 0) {
     text += fmt::format(", {} older than the sandbox passed over", passed_over);
   }
@@ -138,6 +147,9 @@ std::string RenderReceipt(const Receipt& receipt) {
       break;
   }
   text += Row("times", Times(receipt));
+  if (const std::int64_t overrun_ms = receipt.overrun_ms().value_or(0); overrun_ms > 0) {
+    text += Row("overrun", Overrun(receipt, overrun_ms));
+  }
   text += Row("closed", Printable(receipt.close_reason));
   if (!receipt.keeper_note.empty()) text += Row("keeper", Printable(receipt.keeper_note));
   text += Row("decisions", fmt::format("{} allowed, {} denied", receipt.decisions.allowed,
@@ -148,8 +160,8 @@ std::string RenderReceipt(const Receipt& receipt) {
         command.reason.empty() ? "" : fmt::format("  ({})", Printable(command.reason, 160));
     return fmt::format("{:<10} {}{}\n", OutcomeOf(command), Arguments(command.argv), reason);
   });
-  text += Row("ended",
-              fmt::format("{} processes", receipt.processes.size() + receipt.processes_omitted));
+  text += Row("ended", Counted(receipt.processes.size() + receipt.processes_omitted, "process",
+                               "processes"));
   text += Rows(receipt.processes, receipt.processes_omitted, [](const EndedProcess& process) {
     return fmt::format("{:<10} pid {} {}\n", Printable(process.how, 24), process.pid,
                        Arguments(process.argv));
@@ -164,7 +176,7 @@ std::string RenderReceipt(const Receipt& receipt) {
   });
   text += Row("exports", std::to_string(receipt.exports.size()));
   text += Rows(receipt.exports, 0, [](const ExportedFile& file) {
-    return fmt::format("{}  {} bytes  {}\n", Printable(file.name, 120), file.bytes,
+    return fmt::format("{}  {}  {}\n", Printable(file.name, 120), Counted(file.bytes, "byte"),
                        ToString(file.digest));
   });
   text += Flows(receipt.flows);
@@ -173,6 +185,9 @@ std::string RenderReceipt(const Receipt& receipt) {
     return fmt::format("{:<10} {} {}  ({})\n", NameOf(finding.fate), NameOf(finding.residue_class),
                        Printable(finding.identity, 160), Printable(finding.why, 160));
   });
+  if (receipt.supersedes) {
+    text += Row("supersedes", fmt::format("the receipt {}", ToString(*receipt.supersedes)));
+  }
   text += Row("records",
               fmt::format("{}, head {}", receipt.record_count, ToString(receipt.record_head)));
   text += Row("verdict", NameOf(receipt.verdict()));

@@ -65,7 +65,7 @@ TEST_CASE("Each member of a receipt is needed, typed, and nothing else is taken"
         for (const auto& [name, member] : value.items()) {
           // Optional ones may be away.
           const bool optional = name == "ready_ms" || name == "deadline_ms" ||
-                                name == "exit_status" || name == "signal";
+                                name == "exit_status" || name == "signal" || name == "allowed";
           if (!optional) {
             CHECK_FALSE(DecodeChanged([&](Json& json) { json[at].erase(name); }));
           }
@@ -98,6 +98,36 @@ TEST_CASE("A receipt may not contradict itself") {
   CHECK(refused("/predicate/decisions/allowed", -1));
   CHECK_FALSE(DecodeStatement("{}"));
   CHECK_FALSE(DecodeStatement(""));
+}
+
+TEST_CASE("A receipt says by how much the end was late, and cannot say another thing") {
+  Receipt receipt = SampleReceipt();
+  const std::int64_t over_ms = *receipt.deadline_ms + receipt.grace_ms;
+  CHECK(receipt.overrun_ms() == 0);
+  receipt.ended_ms = over_ms + OverrunMaxMs;
+  CHECK(receipt.overrun_ms() == OverrunMaxMs);
+  CHECK_FALSE(receipt.is_late());
+  CHECK(RenderReceipt(receipt).find("overrun    10.0 s after deadline and grace: what") !=
+        std::string::npos);
+  receipt.ended_ms = over_ms + OverrunMaxMs + 1'500;
+  CHECK(receipt.is_late());
+  CHECK(RenderReceipt(receipt).find("overrun    LATE: seen to be gone 11.5 s after deadline and "
+                                    "grace, 2026-02-02T02:50:16Z") != std::string::npos);
+  const Json json = Json::parse(*EncodeStatement(receipt));
+  CHECK(json["predicate"]["late"] == true);
+  CHECK(json["predicate"]["times"]["overrun_ms"] == OverrunMaxMs + 1'500);
+  CHECK(json["predicate"]["times"]["grace_ms"] == 5'000);
+  CHECK(DecodeStatement(*EncodeStatement(receipt))->is_late());
+  for (const auto& [pointer, value] :
+       {std::pair("/predicate/late", Json(true)), {"/predicate/times/overrun_ms", Json(1)}}) {
+    CHECK_FALSE(
+        DecodeChanged([&](Json& changed) { changed[Json::json_pointer(pointer)] = value; }));
+  }
+  // Without a deadline, or with nothing that ended, nothing can be late.
+  receipt.deadline_ms.reset();
+  CHECK_FALSE(receipt.overrun_ms());
+  CHECK_FALSE(receipt.is_late());
+  CHECK(DecodeStatement(*EncodeStatement(receipt)));
 }
 
 TEST_CASE("A verdict is clean only if everything is known and gone") {
@@ -166,7 +196,7 @@ TEST_CASE("Nothing that a guest does makes its receipt too long to be written") 
     receipt.processes.push_back(
         {i, {std::string(3000, '\x01'), std::string(3000, '\xff')}, "killed"});
   }
-  receipt.commands.push_back({{std::string(1'000'000, '\x02')}, true, "", 0, {}, false});
+  receipt.commands.push_back({{std::string(1'000'000, '\x02')}, true, true, "", 0, {}, false});
   Abridge(receipt);
   const Signer signer;
   const std::string envelope = SealEnvelope(*EncodeStatement(receipt), signer.key);
@@ -185,11 +215,14 @@ TEST_CASE("The table can be read, and a guest cannot write in it") {
   for (const char* part :
        {"cf-aaaabbbbcccc2345", "task-7 of team:infra", "ready +1.9 s", "12 allowed, 1 denied",
         "exit 0     python3 work.py", "denied     curl x  (rule no_curl: not here)",
-        "time over  sleep 9", "terminated pid 41 python3 -m http.server", "out/report 1.json",
+        "time over  sleep 9", "not run    make  (no such folder)",
+        "not run    vi  (not found in PATH)", "not ended  daemon  (it was still running)",
+        "ended      2 processes", "terminated pid 41 python3 -m http.server", "out/report 1.json",
         "residue    clean", "no security boundary", "\nverdict    clean\n"}) {
     INFO(part);
     CHECK(table.find(part) != std::string::npos);
   }
+  CHECK(table.find("overrun") == std::string::npos);
   CHECK(table.find('\x1b') == std::string::npos);
   CHECK(table.find("\xe2\x80\xa8") == std::string::npos);
   std::size_t verdicts = 0;

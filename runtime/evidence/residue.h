@@ -61,7 +61,7 @@ struct ResidueQuery {
   std::vector<std::string> key_files;
   // Its folder in the state directory, where only the names of `evidence_names` may stay.
   std::string state_directory;
-  std::vector<std::string> evidence_names = {"records", "receipt.json", "exports"};
+  std::vector<std::string> evidence_names = {"records", "receipt.json", "superseded", "exports"};
   // Processes that rightly name the sandbox while this runs: the keeper, the command that waits.
   // The caller itself is always excused; nobody is excused from its cgroups or its VM's uid.
   std::vector<host::ProcessIdentity> excused;

@@ -26,13 +26,18 @@ inline Receipt SampleReceipt() {
   receipt.requested_ms = 1'770'000'000'000;
   receipt.ready_ms = 1'770'000'001'900;
   receipt.deadline_ms = 1'770'000'600'000;
+  receipt.grace_ms = 5'000;
+  receipt.ended_ms = 1'770'000'004'500;
   receipt.closing_ms = 1'770'000'004'000;
   receipt.closed_ms = 1'770'000'005'000;
   receipt.close_reason = "the task is done";
   receipt.decisions = {12, 1};
-  receipt.commands = {{{"python3", "work.py"}, true, "", 0, std::nullopt, false},
-                      {{"curl", "x"}, false, "rule no_curl: not here", {}, {}, false},
-                      {{"sleep", "9"}, true, "", std::nullopt, 9, true}};
+  receipt.commands = {{{"python3", "work.py"}, true, true, "", 0, std::nullopt, false},
+                      {{"curl", "x"}, false, false, "rule no_curl: not here", {}, {}, false},
+                      {{"sleep", "9"}, true, true, "", std::nullopt, 9, true},
+                      {{"make"}, true, false, "no such folder", {}, {}, false},
+                      {{"vi"}, {}, false, "not found in PATH", {}, {}, false},
+                      {{"daemon"}, true, true, "it was still running", {}, {}, false}};
   // Hostile: no UTF-8, a line break, an escape sequence, a separator that some take for a line's
   // end.
   receipt.processes = {{41, {"python3", "-m", "http.server"}, "terminated"},

@@ -64,7 +64,7 @@ TEST_CASE("curfew-verify says 0, 2 or 1, and why") {
     CHECK(program.Run("--key " + key + " " + id) == 0);
     CHECK(program.out.find("named by --key") != std::string::npos);
     const auto heads =
-        *ReadHeads(*program.host.files, program.state.Heads(), program.Key().public_key());
+        ReadHeads(*program.host.files, program.state.Heads(), program.Key().public_key())->heads;
     CHECK(program.Run("--witness 0:" + ToString(heads[0].hash) + " " + id) == 0);
     CHECK(program.Run("--witness 1:" + ToString(heads[0].hash) + " " + id) == 2);
     CHECK(program.Run("--witness nonsense " + id) == 1);
@@ -74,6 +74,8 @@ TEST_CASE("curfew-verify says 0, 2 or 1, and why") {
     CHECK(program.Run("cf-zzzzzzzzzzzzzzzz") == 2);
     CHECK(program.out.find("absent") == 0);
     CHECK(program.Run("") == 1);
+    CHECK(program.Run("../../nowhere") == 1);
+    CHECK(program.Run(program.state.Heads()) == 1);
     CHECK(program.Run("--bogus " + id) == 1);
     CHECK(program.Run("--help") == 0);
     CHECK(program.out.find("curfew-verify --key") != std::string::npos);

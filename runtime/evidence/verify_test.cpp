@@ -4,6 +4,7 @@
 #include "runtime/evidence/heads.h"
 #include "runtime/evidence/sample_receipt.h"
 #include "runtime/evidence/seal.h"
+#include "runtime/evidence/standing.h"
 #include "runtime/host/linux/linux_host.h"
 #include "tests/fakes/fake_host.h"
 #include "tests/fakes/faulty_files.h"
@@ -35,6 +36,20 @@ struct Run {
 
   [[nodiscard]] SigningKey Key() {
     return *SigningKey::LoadOrCreate(*files, entropy, state.ReceiptKey(), state.ReceiptPublicKey());
+  }
+  // What a sweep does before anything else.
+  Outcome TakeUp(bool keep = true, bool name = true) {
+    CURFEW_TRY(ChainWriter chain, ChainWriter::Open(*files, clock, Records(), receipt.sandbox));
+    CURFEW_TRY(const std::optional<StandingReceipt> standing,
+               FindStandingReceipt(*files, state, Key(), receipt.sandbox));
+    Reopening reopening{.why = "the test says so", .covered = std::nullopt};
+    if (standing) {
+      if (keep) CURFEW_TRY_VOID(KeepSuperseded(*files, state, *standing));
+      reopening.covered = {.receipt = standing->digest, .records = standing->receipt.record_count};
+      if (name) receipt.supersedes = standing->digest;
+    }
+    return chain.Append(RecordKind::Reopened, ReopenedFacts(reopening),
+                        Durability::SurvivesProcess);
   }
   // `count` notes after what is there, then the receipt.
   Outcome Seal(host::Files& through, int count) {
@@ -126,6 +141,107 @@ TEST_CASE("A cut at any byte, to zero, or a missing log is seen") {
   CHECK(run.Check().standing == Standing::Valid);
 }
 
+TEST_CASE("Of two receipts of one incarnation the later names the earlier, and it alone is valid") {
+  Run run;
+  REQUIRE(run.Seal(*run.files, 3));
+  const Bytes first = run.Read(run.ReceiptPath());
+  const std::string copy = run.state.Superseded(run.receipt.sandbox.id) + "/4.json";
+
+  SECTION("the chain of the two holds") {
+    REQUIRE(run.TakeUp());
+    REQUIRE(run.Seal(*run.files, 2));
+    const Verification second = run.Check();
+    INFO(second.where << ": " << second.why);
+    REQUIRE(second.standing == Standing::Valid);
+    CHECK(second.receipt->supersedes == Sha256(first));
+    CHECK(RenderVerification(second).find("it supersedes the receipt " + ToString(Sha256(first))) !=
+          std::string::npos);
+    CHECK(RenderReceipt(*second.receipt).find("supersedes the receipt sha256:") !=
+          std::string::npos);
+    CHECK(ParseJson(RenderVerificationJson(second))->Find("supersedes")->text ==
+          ToString(Sha256(first)));
+    CHECK(run.Read(copy) == first);
+    // Whoever kept the first learns that it is not the last word.
+    const Bytes last = run.Read(run.ReceiptPath());
+    run.Put(run.ReceiptPath(), first);
+    const Verification earlier = run.Check();
+    CHECK(earlier.standing == Standing::Superseded);
+    CHECK(ExitStatusOf(earlier.standing) == 2);
+    run.Put(run.ReceiptPath(), last);
+    // And a third.
+    REQUIRE(run.TakeUp());
+    REQUIRE(run.Seal(*run.files, 0));
+    CHECK(run.Check().standing == Standing::Valid);
+    CHECK(run.Check().receipt->supersedes == Sha256(last));
+
+    SECTION("not without the first") {
+      REQUIRE(*run.files->Remove(copy));
+      CHECK(run.Check().standing == Standing::Tampered);
+    }
+    SECTION("nor with any byte of it changed") {
+      for (std::size_t byte = 0; byte < first.size(); byte += 97) {
+        Bytes flipped = first;
+        flipped[byte] ^= 4;
+        run.Put(copy, flipped);
+        REQUIRE(run.Check().standing == Standing::Tampered);
+      }
+    }
+    SECTION("nor with another valid one in its place") {
+      run.Put(copy, last);
+      CHECK(run.Check().standing == Standing::Tampered);
+    }
+  }
+  SECTION("a second that does not name the first is refused") {
+    REQUIRE(run.TakeUp(true, false));
+    REQUIRE(run.Seal(*run.files, 2));
+    const Verification second = run.Check();
+    CHECK(second.standing == Standing::Tampered);
+    CHECK(second.why.find("does not say that it supersedes it") != std::string::npos);
+  }
+  SECTION("so is one whose records do not tell of the first") {
+    REQUIRE(run.Seal(*run.files, 2));
+    const Verification second = run.Check();
+    CHECK(second.standing == Standing::Tampered);
+    CHECK(second.where == "heads, record 0");
+  }
+  SECTION("and one that names what never was") {
+    run.receipt.supersedes = Sha256(AsBytes("another"));
+    REQUIRE(run.Seal(*run.files, 0));
+    CHECK(run.Check().standing == Standing::Tampered);
+  }
+}
+
+TEST_CASE("A torn end of the heads is told, and counts only where it is the receipt's own head") {
+  Run run;
+  REQUIRE(run.Seal(*run.files, 1));
+  const Bytes heads = run.Read(run.state.Heads());
+  Bytes torn = heads;
+  torn.insert(torn.end(), heads.begin(), heads.begin() + 60);
+  run.Put(run.state.Heads(), torn);
+  const Verification verification = run.Check();
+  CHECK(verification.standing == Standing::Valid);
+  REQUIRE(verification.notes.size() == 1);
+  CHECK(verification.notes[0].find("end in 60 bytes of an unfinished one") != std::string::npos);
+  CHECK(RenderVerification(verification).find("note: the host's heads") != std::string::npos);
+  CHECK(ParseJson(RenderVerificationJson(verification))->Find("notes")->items.size() == 1);
+
+  run.Put(run.state.Heads(), ByteView(heads).first(heads.size() - 1));
+  const Verification without = run.Check();
+  CHECK(without.standing == Standing::Tampered);
+  CHECK(without.why.find("no head for this sandbox; it is torn at its end") != std::string::npos);
+}
+
+TEST_CASE("Many receipts of one host are verified with one reading of its heads") {
+  Run run;
+  REQUIRE(run.Seal(*run.files, 1));
+  const Result<HeadsLog> heads = ReadHeads(*run.files, run.state.Heads(), run.Key().public_key());
+  FaultyFiles faulty(*run.files);
+  faulty.RefuseReading(run.state.Heads(), Failure(FailureCode::PermissionDenied, "read again"));
+  CHECK(Verify(faulty, run.Request()).standing == Standing::CouldNotRun);
+  CHECK(Verify(faulty, run.Request(), heads).standing == Standing::Valid);
+  CHECK(Verify(faulty, run.Request(), Failure(FailureCode::Tampered, "x")).where == "heads");
+}
+
 TEST_CASE("A run without a receipt is absent, not valid") {
   Run run;
   {
@@ -180,7 +296,7 @@ TEST_CASE("Records after the receipt, and another sandbox's receipt, are seen") 
   }
   SECTION("a host chain that began anew") {
     const Digest witnessed =
-        ReadHeads(*run.files, run.state.Heads(), run.Key().public_key())->at(0).hash;
+        ReadHeads(*run.files, run.state.Heads(), run.Key().public_key())->heads.at(0).hash;
     VerifyRequest request = run.Request();
     request.witnessed = {0, witnessed};
     CHECK(Verify(*run.files, request).standing == Standing::Valid);
@@ -244,9 +360,12 @@ TEST_CASE("Sealing may die at every change; until it is repeated the run is abse
       const bool last = run.files->Inspect(run.ReceiptPath(), host::Follow::No).has_value();
       CHECK(before == (last ? Standing::Valid : Standing::Absent));
       if (before == Standing::Valid) continue;
-      // What the sweep does.
+      REQUIRE(run.TakeUp());
       REQUIRE(run.Seal(*run.files, 1));
-      CHECK(run.Check().standing == Standing::Valid);
+      const Verification after = run.Check();
+      INFO(after.where << ": " << after.why);
+      CHECK(after.standing == Standing::Valid);
+      CHECK_FALSE(after.receipt->supersedes);
     }
   }
 }

@@ -3,6 +3,9 @@
 #include "runtime/lifecycle/records.h"
 
 #include <csignal>
+#include <system_error>
+
+#include <fmt/format.h>
 
 namespace curfew::keeper {
 
@@ -93,6 +96,7 @@ void Commands::Judge(std::uint32_t id, const std::string& program) {
   if (decision.permit) return Run(*std::move(decision.permit), command, program);
   desk_.driver.session()->Drop(command.exec);
   CommandResult result = NotRun(argv);
+  result.allowed = false;
   result.reason = gate::Describe(decision.answer.reasons.front());
   Finish(id, std::move(result), {});
 }
@@ -116,7 +120,10 @@ void Commands::Run(gate::Permit<schema::Action::Exec> permit, Command& command,
   guest::ExecEvents events;
   events.on_started = [this, id, program](std::uint32_t) {
     desk_.control.Tell(id, StartedMessage{.program = program});
-    if (const auto found = running_.find(id); found != running_.end()) TellRoom(found->second);
+    const auto found = running_.find(id);
+    if (found == running_.end()) return;
+    found->second.runs = true;
+    TellRoom(found->second);
   };
   events.on_output = [this, id, exec = command.exec](guest::Stream stream, ByteView data) {
     const std::size_t bytes = data.size();
@@ -179,6 +186,7 @@ void Commands::End(std::uint32_t id, const Result<guest::Exited>& exited) {
   if (found == running_.end()) return;
   CommandResult result = NotRun(found->second.message.argv);
   result.allowed = true;
+  result.started = found->second.runs;
   if (!exited) return Finish(id, std::move(result), exited.error().message);
   switch (exited->how) {
     case guest::ExitKind::Status:
@@ -191,7 +199,11 @@ void Commands::End(std::uint32_t id, const Result<guest::Exited>& exited) {
       result.timed_out = true;
       break;
     case guest::ExitKind::NotStarted:
-      return Finish(id, std::move(result), "the program could not be started inside");
+      result.started = false;
+      return Finish(id, std::move(result),
+                    fmt::format("it could not be started inside, in the folder {}: {}",
+                                Printable(found->second.message.cwd),
+                                std::generic_category().message(static_cast<int>(exited->value))));
   }
   Finish(id, std::move(result), {});
 }

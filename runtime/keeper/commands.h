@@ -33,7 +33,8 @@ class Commands {
     std::uint64_t number = 0;  // in the records
     std::uint32_t exec = 0;    // the session's
     ExecMessage message;
-    bool started = false;
+    bool started = false;       // on record; from then on it has streams
+    bool runs = false;          // inside, as the agent says
     std::size_t room_told = 0;  // of standard input, not yet used
     bool input_ended = false;
   };

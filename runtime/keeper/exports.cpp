@@ -42,7 +42,7 @@ bool Exports::Begin(std::uint32_t id, ExportMessage message) {
     files_.assign(listed->files.begin(), listed->files.end());
     if (listed->end.truncated) listing_fault_ = "there are more files than one export may have";
     if (listed->end.unreadable > 0) {
-      listing_fault_ = fmt::format("{} folders could not be read", listed->end.unreadable);
+      listing_fault_ = Counted(listed->end.unreadable, "folder") + " could not be read";
     }
     Next();
   });
@@ -85,10 +85,6 @@ bool Exports::Fetch(gate::Permit<schema::Action::Export> permit, const guest::Fi
   if (permit.facts().Text(slot::ExportPath) != file.path ||
       permit.facts().Integer(slot::ExportSize) != static_cast<std::int64_t>(file.bytes)) {
     Report(file, {}, "another file was judged");
-    return false;
-  }
-  if (file.type != guest::FileKind::File) {
-    Report(file, {}, "only plain files can leave; a link is not followed");
     return false;
   }
   Result<host::ExportFile> target = directory_.Create(NameOf(file.path));

@@ -100,7 +100,6 @@ class Keeping {
     CURFEW_TRY_VOID(Enter(store));
     CURFEW_TRY(const std::uint32_t uid, ChooseMachineUid(store, plan_.sandbox));
     driver_ = std::make_unique<SandboxDriver>(SettingOf(uid));
-    driver_->SetGrace(plan_.lifetime.grace_ms);
     CURFEW_TRY(door_, ReloadDoor::Open(plan_.sandbox.id, admission_->caller.uid, world_.clock,
                                        [this](const ReloadMessage& message, const OwnedFd& memory) {
                                          return Reload(message, memory);
@@ -133,6 +132,8 @@ class Keeping {
             .image_directory = admission_->message.image_directory,
             .machine_uid = uid,
             .capabilities = admission_->machine,
+            .over_ms = plan_.lifetime.deadline_ms + plan_.lifetime.grace_ms,
+            .grace_ms = plan_.lifetime.grace_ms,
             .loop = loop_,
             .clock = world_.clock,
             .entropy = world_.entropy,
@@ -276,11 +277,21 @@ class Keeping {
     const std::int64_t before_ms = lifetime_->terms().deadline_ms;
     lifetime_->Tighten(granted);
     const std::int64_t now_ms = lifetime_->terms().deadline_ms;
-    driver_->SetGrace(lifetime_->terms().grace_ms);
+    const std::int64_t grace_ms = lifetime_->terms().grace_ms;
     plan_.deadline_wall_ms -= before_ms - now_ms;
-    // What the catalogue says only informs others: this keeper goes by its own clock.
-    static_cast<void>(admission_->store->SetDeadline(plan_.sandbox, plan_.deadline_wall_ms, now_ms,
-                                                     world_.clock.BootId()));
+    // This keeper goes by its own clock. Where the watchdog or the catalogue cannot be told, those
+    // who wait for this keeper wait as long as before.
+    for (const Outcome& told :
+         {driver_->EndBy(now_ms + grace_ms, grace_ms),
+          admission_->store->SetDeadline(plan_.sandbox, {.wall_ms = plan_.deadline_wall_ms,
+                                                         .boot_ms = now_ms,
+                                                         .grace_ms = grace_ms,
+                                                         .boot_id = world_.clock.BootId()})}) {
+      if (!told) {
+        static_cast<void>(
+            admission_->books->Append(RecordKind::Note, {{"note", told.error().message}}));
+      }
+    }
   }
 
   int Close(const std::string& reason) {
@@ -335,7 +346,10 @@ class Keeping {
 
   [[nodiscard]] std::string ReasonFor(const Failure& failure) const {
     if (failure.code == FailureCode::Denied) return "denied";
-    if (failure.code != FailureCode::Interrupted) return "failed";
+    // Whatever failed past the grace failed because it is over.
+    const bool is_over =
+        lifetime_ && lifetime_->Read().state == module::LifetimeState::Over && !interrupted_;
+    if (failure.code != FailureCode::Interrupted && !is_over) return "failed";
     return interrupted_ ? "interrupted" : std::string(NameOf(EndingWhy::Deadline));
   }
 

@@ -1,15 +1,17 @@
 // curfew-keeper: one sandbox, from its request to its receipt. Started by `curfew`, never by hand:
-// its control socket is descriptor 3.
+// its control socket is descriptor 3. It starts itself once more as its machine's watchdog.
 #include "compiler/interpret/interpreter.h"
 #include "runtime/host/linux/linux_host.h"
 #include "runtime/keeper/egress_desk.h"
 #include "runtime/keeper/keeper.h"
 #include "runtime/keeper/kill_point.h"
+#include "runtime/keeper/watchdog.h"
 #include "runtime/network/kernel_networks.h"
 
 #include <csignal>
 #include <cstdio>
 #include <exception>
+#include <string_view>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -34,7 +36,10 @@ curfew::Result<std::unique_ptr<curfew::module::DecisionEngine>> LoadEngine(
 
 }  // namespace
 
-int main() {
+int main(int argc, char** argv) {
+  if (argc > 1 && argv[1] == std::string_view(curfew::keeper::WatchdogWord)) {
+    return curfew::keeper::RunWatchdog();
+  }
   if (!IsSocket(ControlFd)) {
     std::fputs("curfew-keeper is started by `curfew run`, not by hand\n", stderr);
     return 1;

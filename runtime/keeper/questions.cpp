@@ -57,6 +57,7 @@ Questions::Questions(const gate::PolicyInForce& policy, const host::Clock& clock
       capabilities_(std::move(capabilities)) {}
 
 Outcome Questions::StateCreate(const evidence::Json& document) {
+  if (document.is_object()) stated_task_ = document.value("task", evidence::Json());
   CURFEW_TRY(const std::string text, evidence::Canonical(document));
   CURFEW_TRY(const JsonValue json, ParseJson(text));
   module::RequestDecoding decoding =
@@ -86,6 +87,14 @@ const module::Request& Questions::Create(std::int64_t running) {
 std::string Questions::SealedText(schema::Slot at) const {
   if (!create_ || !create_->request.is_present(at)) return {};
   return std::string(create_->request.value(at).text());
+}
+
+std::string Questions::StatedText(schema::Slot at, const char* member) const {
+  if (create_) return SealedText(at);
+  const bool is_stated = stated_task_.is_object() && stated_task_.contains(member);
+  if (!is_stated) return "(not stated)";
+  const evidence::Json& stated = stated_task_[member];
+  return stated.is_string() ? Printable(stated.get<std::string>()) : "(not readable)";
 }
 
 std::string Questions::image() const {
@@ -190,17 +199,15 @@ Result<DecodedRequest> Questions::AskExport(const guest::File& file, std::uint64
                                             const SandboxFacts& sandbox) {
   DecodedRequest asked = About(Action::Export, sandbox);
   CURFEW_TRY(std::string path, CanonicalPath("/export/path", file.path));
-  if (file.type == guest::FileKind::Other) {
-    return Invalid("/export/kind", "neither a file nor a folder nor a link");
+  if (file.type != guest::FileKind::File) {
+    return Invalid("/export/kind", "only plain files can leave; a link is not followed");
   }
   constexpr std::uint64_t most = INT64_MAX;
   if (file.bytes > most || total > most) return Invalid("/export/size", "too large");
   SetKept(asked, slot::ExportPath, std::move(path));
   asked.request.SetInteger(slot::ExportSize, static_cast<std::int64_t>(file.bytes));
   asked.request.SetInteger(slot::ExportTotal, static_cast<std::int64_t>(total));
-  asked.request.SetInteger(
-      slot::ExportKind,
-      OrdinalOf(Enum::FileKind, file.type == guest::FileKind::Link ? "link" : "file"));
+  asked.request.SetInteger(slot::ExportKind, OrdinalOf(Enum::FileKind, "file"));
   return asked;
 }
 

@@ -54,8 +54,9 @@ class Questions {
   Outcome StateCreate(const evidence::Json& document);
   // `running`: sandboxes of this owner, this one included.
   const module::Request& Create(std::int64_t running);
-  [[nodiscard]] std::string task_id() const { return SealedText(schema::slot::TaskId); }
-  [[nodiscard]] std::string owner() const { return SealedText(schema::slot::TaskOwner); }
+  // Of a request that cannot be read: what it states for a person, or that nothing can be read.
+  [[nodiscard]] std::string task_id() const { return StatedText(schema::slot::TaskId, "id"); }
+  [[nodiscard]] std::string owner() const { return StatedText(schema::slot::TaskOwner, "owner"); }
   [[nodiscard]] std::string image() const;  // as policy text spells a digest
 
   struct Exec {
@@ -77,6 +78,7 @@ class Questions {
   module::DecodedRequest About(schema::Action action, const SandboxFacts& sandbox,
                                schema::Stage stage = schema::Stage::Request) const;
   [[nodiscard]] std::string SealedText(schema::Slot slot) const;
+  [[nodiscard]] std::string StatedText(schema::Slot slot, const char* member) const;
 
   [[nodiscard]] std::optional<schema::Slot> SealedSlotOf(
       const module::DeclaredAttribute& declared) const;
@@ -85,6 +87,7 @@ class Questions {
   const host::Clock& clock_;
   Caller caller_;
   std::set<std::string, std::less<>> capabilities_;
+  evidence::Json stated_task_;  // of the request as it came, for the receipt of one that is refused
   std::optional<module::DecodedRequest> create_;
   std::vector<module::DeclaredAttribute> sealed_;  // what its declared facts mean, in their order
 };

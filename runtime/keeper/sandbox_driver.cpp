@@ -1,5 +1,6 @@
 #include "runtime/keeper/sandbox_driver.h"
 
+#include "runtime/lifecycle/lifetime_watch.h"
 #include "runtime/machine/qemu/qemu_machine.h"
 
 #include <algorithm>
@@ -17,8 +18,11 @@ namespace {
 constexpr std::int64_t BootTimeoutMs = 60'000;  // a slow and busy host under emulation
 constexpr std::int64_t AnswerTimeoutMs = 20'000;
 constexpr std::int64_t EndProcessesSlackMs = 10'000;
+// Past the grace the end must come soon: with what follows, before the watchdog takes it for lost.
+constexpr std::int64_t OverSlackMs = 3'000;
 constexpr std::int64_t PowerOffMs = 1'000;
 constexpr std::int64_t QuitMs = 500;
+static_assert(OverSlackMs + PowerOffMs + 4 * QuitMs < lifecycle::EndMarginMs);
 constexpr std::size_t EntropyBytes = 64;
 constexpr std::size_t DenialsOnTheirWayMax = 64;
 
@@ -40,6 +44,10 @@ std::vector<Resource> ResourcesOf(const network::WireIdentity& wire) {
       {"network-namespace", inside},
       {"tap", fmt::format("{}/{} in {}", wire.tap_name, wire.tap_index, inside)},
       {"nft-table", fmt::format("inet {}/{} in {}", wire.table_name, wire.table_handle, inside)}};
+}
+
+std::string IdentityOf(const Watchdog& watchdog) {
+  return fmt::format("{}/{}", watchdog.identity().pid, watchdog.identity().start_ticks);
 }
 
 }  // namespace
@@ -85,6 +93,7 @@ class SandboxDriver::SessionEvents final : public host::EventSource {
 SandboxDriver::SandboxDriver(SandboxSetting setting) : setting_(std::move(setting)) {}
 
 SandboxDriver::~SandboxDriver() {
+  if (watchdog_) setting_.loop.Remove(*watchdog_);
   if (session_events_) setting_.loop.Remove(*session_events_);
   if (machine_events_) setting_.loop.Remove(*machine_events_);
 }
@@ -106,6 +115,10 @@ std::optional<Failure> SandboxDriver::loss() const {
                                exit.message.empty() ? "" : ": ", exit.message));
   }
   if (machine_ && machine_->failure()) return machine_->failure();
+  if (watchdog_ && watchdog_->is_lost()) {
+    return Failure(FailureCode::PeerGone,
+                   "the machine's watchdog has ended; nobody would end the machine on time");
+  }
   if (session_ && session_->failure()) return session_->failure();
   return std::nullopt;
 }
@@ -282,7 +295,22 @@ Result<std::vector<Resource>> SandboxDriver::Do(const plan::StartMachine& step) 
       setting_.sandbox,
       host::ProcessIdentity{.pid = identity.pid, .start_ticks = identity.start_ticks},
       setting_.machine_uid));
-  return std::vector<Resource>{{.resource_class = "machine", .identity = machine_identity_}};
+  CURFEW_TRY_VOID(StartWatchdog());
+  return std::vector<Resource>{{.resource_class = "machine", .identity = machine_identity_},
+                               {.resource_class = "watchdog", .identity = IdentityOf(*watchdog_)}};
+}
+
+Outcome SandboxDriver::EndBy(std::int64_t over_ms, std::int64_t grace_ms) {
+  setting_.over_ms = over_ms;
+  setting_.grace_ms = grace_ms;
+  return watchdog_ ? watchdog_->KillAt(over_ms + lifecycle::EndMarginMs) : Ok();
+}
+
+Outcome SandboxDriver::StartWatchdog() {
+  CURFEW_TRY(watchdog_, Watchdog::Start("/proc/self/exe", setting_.sandbox.id, machine_->pidfd(),
+                                        setting_.over_ms + lifecycle::EndMarginMs));
+  setting_.loop.Add(*watchdog_);
+  return Ok();
 }
 
 std::vector<Ended> SandboxDriver::Take(const plan::StartMachine&) {
@@ -300,6 +328,11 @@ std::vector<Ended> SandboxDriver::Take(const plan::StartMachine&) {
       {.resource = {"machine", machine_identity_},
        .fate = gone ? Fate::Destroyed : Fate::Unknown,
        .detail = gone ? std::string(NameOf(machine_->exit()->reason)) : "its process did not end"});
+  if (watchdog_) {
+    ended.push_back(Destroyed("watchdog", IdentityOf(*watchdog_)).front());
+    setting_.loop.Remove(*watchdog_);
+    watchdog_.reset();
+  }
   setting_.loop.Remove(*machine_events_);
   machine_events_.reset();
   machine_.reset();
@@ -371,14 +404,16 @@ Outcome SandboxDriver::Configure(const plan::JoinAgent& step) {
 
 std::vector<Ended> SandboxDriver::Take(const plan::JoinAgent&) {
   if (!session_) return {};
-  const std::int64_t grace = setting_.is_hurried() ? 0 : grace_ms_;
+  const std::int64_t now = setting_.clock.MonotonicNowMs();
+  const std::int64_t left = std::max<std::int64_t>(setting_.over_ms - now, 0);
+  const std::int64_t grace = setting_.is_hurried() ? 0 : std::min(setting_.grace_ms, left);
   if (!loss()) {
     std::optional<Result<guest::Processes>> processes;
     session_->EndAll(grace,
                      [&](Result<guest::Processes> answer) { processes = std::move(answer); });
     static_cast<void>(
         Await([&] { return processes.has_value() || (grace > 0 && setting_.is_hurried()); }, true,
-              setting_.clock.MonotonicNowMs() + grace + EndProcessesSlackMs));
+              now + std::min(grace + EndProcessesSlackMs, left + OverSlackMs)));
     if (processes && *processes) setting_.on_processes(**processes);
     if (!processes) {
       session_->End(Failure(FailureCode::TimedOut, "the sandbox ended before its processes did"));

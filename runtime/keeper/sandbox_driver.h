@@ -13,6 +13,7 @@
 #include "runtime/identity/run_token.h"
 #include "runtime/image/image.h"
 #include "runtime/keeper/gateway.h"
+#include "runtime/keeper/watchdog.h"
 #include "runtime/machine/capabilities.h"
 #include "runtime/machine/cgroups.h"
 #include "runtime/machine/machine.h"
@@ -35,6 +36,8 @@ struct SandboxSetting {
   std::string image_directory;
   std::uint32_t machine_uid = 0;
   machine::Capabilities capabilities;
+  std::int64_t over_ms = 0;   // monotonic: everything must be gone
+  std::int64_t grace_ms = 0;  // at its end, for what runs inside; never past `over_ms`
   host::EventLoop& loop;
   const host::Clock& clock;
   host::Entropy& entropy;
@@ -75,8 +78,8 @@ class SandboxDriver final : public execute::Driver {
   std::size_t RejudgeFlows() { return gateway_ ? gateway_->Rejudge() : 0; }
   // Cuts everything that leaves, before the rest ends.
   void StopGateway() { gateway_.reset(); }
-  // How long what runs inside gets at the end.
-  void SetGrace(std::int64_t grace_ms) { grace_ms_ = grace_ms; }
+  // The end comes nearer. A Failure: the watchdog keeps to the later time.
+  Outcome EndBy(std::int64_t over_ms, std::int64_t grace_ms);
 
  private:
   class MachineEvents;
@@ -106,6 +109,7 @@ class SandboxDriver final : public execute::Driver {
                 std::optional<std::int64_t> until_ms = {});
   Outcome Configure(const plan::JoinAgent& step);
   Failure WhyTheGuestIsSilent(Failure silence);
+  Outcome StartWatchdog();
 
   struct Mount {
     std::string serial;
@@ -115,7 +119,6 @@ class SandboxDriver final : public execute::Driver {
   };
 
   SandboxSetting setting_;
-  std::int64_t grace_ms_ = 0;
   unsigned vcpus_ = 1;
   std::optional<image::Image> image_;
   std::optional<machine::Cgroups> cgroups_;
@@ -124,6 +127,7 @@ class SandboxDriver final : public execute::Driver {
   std::unique_ptr<machine::Machine> machine_;
   std::string machine_identity_;
   std::unique_ptr<MachineEvents> machine_events_;
+  std::unique_ptr<Watchdog> watchdog_;  // of the machine, which outlives it
   std::unique_ptr<guest::Session> session_;
   std::unique_ptr<SessionEvents> session_events_;
   std::unique_ptr<RunningGateway> gateway_;

@@ -70,10 +70,11 @@ std::optional<std::int64_t> Service::due_ms() const {
 
 void Service::Look() {
   if (end_) return;
-  if (const std::optional<Failure> loss = desk_.driver.loss()) {
-    return End(EndingWhy::MachineLost, loss->message);
-  }
-  switch (desk_.lifetime.Read().state) {
+  const LifetimeState state = desk_.lifetime.Read().state;
+  const std::optional<Failure> loss = desk_.driver.loss();
+  // Past the grace a machine may rightly be gone: its watchdog has killed it.
+  if (loss && state != LifetimeState::Over) return End(EndingWhy::MachineLost, loss->message);
+  switch (state) {
     case LifetimeState::Authority:
       return;
     case LifetimeState::IdleEnd:

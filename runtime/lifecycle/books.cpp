@@ -1,8 +1,10 @@
 #include "runtime/lifecycle/books.h"
 
 #include "runtime/evidence/seal.h"
+#include "runtime/evidence/standing.h"
 #include "runtime/lifecycle/records.h"
 
+#include <algorithm>
 #include <charconv>
 
 namespace curfew::lifecycle {
@@ -13,8 +15,6 @@ using store::SandboxState;
 using store::StepPhase;
 
 namespace {
-
-constexpr std::int64_t TicksPerSecond = 100;  // of /proc, on every Linux (USER_HZ)
 
 std::optional<std::pair<std::uint64_t, std::uint64_t>> TwoNumbers(std::string_view text,
                                                                   char between) {
@@ -40,7 +40,7 @@ void AddResource(evidence::ResidueQuery& query, const execute::Resource& resourc
       query.networks.push_back({.inode = identity->first, .cookie = identity->second});
     }
   }
-  if (resource.resource_class == "machine") {
+  if (resource.resource_class == "machine" || resource.resource_class == "watchdog") {
     if (const auto identity = TwoNumbers(resource.identity, '/')) {
       query.processes.push_back(
           {.pid = static_cast<pid_t>(identity->first), .start_ticks = identity->second});
@@ -58,8 +58,7 @@ Result<evidence::ResidueQuery> ResidueQueryOf(store::Store& store,
   query.boot_id = sandbox.boot_id;
   // Whatever belongs to a sandbox began after its keeper did.
   if (sandbox.keeper) {
-    query.created_boot_ms =
-        static_cast<std::int64_t>(sandbox.keeper->start_ticks) * 1000 / TicksPerSecond;
+    query.created_boot_ms = static_cast<std::int64_t>(sandbox.keeper->start_ticks) * host::TickMs;
   }
   query.machine_uid = sandbox.machine_uid;
   if (sandbox.machine) query.processes.push_back(*sandbox.machine);
@@ -82,6 +81,8 @@ Result<Books> Books::Open(Office office, const Incarnation& incarnation) {
   if (Outcome made = office.files.MakeDirectory(folder, 0700); !made) {
     return std::move(made).error().In("the sandbox's directory");
   }
+  // Before anything in it is called durable.
+  CURFEW_TRY_VOID(office.files.SyncDirectory(office.state.Sandboxes()));
   // The chain's lock comes first: nobody makes or removes anything of a sandbox without it.
   CURFEW_TRY(evidence::ChainWriter chain,
              evidence::ChainWriter::Open(office.files, office.clock,
@@ -96,8 +97,10 @@ Outcome Books::Append(RecordKind kind, const evidence::Json& facts, Durability d
 
 Outcome Books::Intend(const plan::Plan& plan) {
   return office_.store.Durably([&]() -> Outcome {
-    CURFEW_TRY_VOID(office_.store.SetDeadline(incarnation(), plan.deadline_wall_ms,
-                                              plan.lifetime.deadline_ms, office_.clock.BootId()));
+    CURFEW_TRY_VOID(office_.store.SetDeadline(incarnation(), {.wall_ms = plan.deadline_wall_ms,
+                                                              .boot_ms = plan.lifetime.deadline_ms,
+                                                              .grace_ms = plan.lifetime.grace_ms,
+                                                              .boot_id = office_.clock.BootId()}));
     return office_.store.SetState(incarnation(), SandboxState::Creating);
   });
 }
@@ -126,6 +129,11 @@ Outcome Books::Done(std::uint32_t index, const plan::Step& step,
 Outcome Books::Undone(std::uint32_t index, const plan::Step& step,
                       const std::vector<execute::Ended>& ended) {
   Outcome recorded = Append(RecordKind::Step, StepUndone(plan::NameOf(step), ended));
+  // What is not shown to be gone stays open in the journal, so that a later look can end it.
+  const bool is_unknown = std::any_of(ended.begin(), ended.end(), [](const execute::Ended& one) {
+    return one.fate == execute::Fate::Unknown;
+  });
+  if (recorded && is_unknown) return recorded;
   if (recorded) return Enter(index, step, StepPhase::Undone, "[]");
   // The step stays open in the journal until its end is on record: here, or by a sweep.
   unrecorded_.push_back({.index = index, .step = step, .ended = ended});
@@ -156,29 +164,65 @@ void Books::BeginClosing(std::string_view reason) {
 Result<evidence::Receipt> Books::Close(std::string keeper_note,
                                        const std::vector<host::ProcessIdentity>& excused) {
   const std::string& id = incarnation().id;
-  CURFEW_TRY_VOID(office_.state.RemoveTemporary(office_.files, id));
   CURFEW_TRY_VOID(RecordTheRest());
-  CURFEW_TRY(const store::Sandbox sandbox, office_.store.Find(incarnation()));
-  CURFEW_TRY(evidence::ResidueQuery query, ResidueQueryOf(office_.store, office_.state, sandbox));
-  query.excused = excused;
-  const evidence::ResidueReport residue = office_.search(query);
+  CURFEW_TRY(const evidence::ResidueReport residue, Search(excused));
   CURFEW_TRY_VOID(Append(RecordKind::Residue, Residue(residue)));
   office_.checkpoint("searched");
   CURFEW_TRY(const evidence::Chain chain,
              evidence::ReadChain(office_.files, office_.state.Records(id), incarnation()));
+  CURFEW_TRY(const store::Sandbox sandbox, office_.store.Find(incarnation()));
   CURFEW_TRY(evidence::Receipt receipt,
              ReceiptOf(chain.records, sandbox, residue, std::move(keeper_note),
                        office_.clock.WallNowMs()));
   CURFEW_TRY_VOID(
       evidence::SealReceipt(office_.files, office_.state, office_.key, chain_, receipt));
   office_.checkpoint("sealed");
+  CURFEW_TRY_VOID(Settle(receipt));
+  office_.checkpoint("closed");
+  return receipt;
+}
+
+// The sandbox is what its receipt says.
+Outcome Books::Settle(const evidence::Receipt& receipt) {
   const SandboxState state = receipt.verdict() == evidence::Cleanness::Clean
                                  ? SandboxState::Closed
                                  : SandboxState::Quarantined;
-  CURFEW_TRY_VOID(office_.store.Durably(
-      [&] { return office_.store.SetClosed(incarnation(), state, receipt.closed_ms); }));
-  office_.checkpoint("closed");
-  return receipt;
+  return office_.store.Durably(
+      [&] { return office_.store.SetClosed(incarnation(), state, receipt.closed_ms); });
+}
+
+Result<evidence::ResidueReport> Books::Search(const std::vector<host::ProcessIdentity>& excused) {
+  CURFEW_TRY_VOID(office_.state.RemoveTemporary(office_.files, incarnation().id));
+  CURFEW_TRY(const store::Sandbox sandbox, office_.store.Find(incarnation()));
+  CURFEW_TRY(evidence::ResidueQuery query, ResidueQueryOf(office_.store, office_.state, sandbox));
+  query.excused = excused;
+  return office_.search(query);
+}
+
+Result<std::optional<evidence::Receipt>> Books::TakeOver(const std::string& why) {
+  CURFEW_TRY(
+      const std::optional<evidence::StandingReceipt> standing,
+      evidence::FindStandingReceipt(office_.files, office_.state, office_.key, incarnation()));
+  CURFEW_TRY(const store::Sandbox sandbox, office_.store.Find(incarnation()));
+  if (standing && store::IsOpen(sandbox.state) &&
+      standing->receipt.record_count == chain_.count() &&
+      standing->receipt.record_head == chain_.head()) {
+    CURFEW_TRY_VOID(office_.state.RemoveTemporary(office_.files, incarnation().id));
+    if (sandbox.state != SandboxState::Closing) {
+      CURFEW_TRY_VOID(office_.store.SetState(incarnation(), SandboxState::Closing));
+    }
+    CURFEW_TRY_VOID(Settle(standing->receipt));
+    return std::optional(standing->receipt);
+  }
+  static_cast<void>(office_.files.Remove(office_.state.Reserve(incarnation().id)));
+  chain_.BeginClosing();
+  evidence::Reopening reopening{.why = why, .covered = std::nullopt};
+  if (standing) {
+    CURFEW_TRY_VOID(evidence::KeepSuperseded(office_.files, office_.state, *standing));
+    reopening.covered = {.receipt = standing->digest, .records = standing->receipt.record_count};
+  }
+  CURFEW_TRY_VOID(Append(RecordKind::Reopened, evidence::ReopenedFacts(reopening)));
+  return std::optional<evidence::Receipt>();
 }
 
 }  // namespace curfew::lifecycle

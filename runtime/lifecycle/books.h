@@ -54,6 +54,15 @@ class Books final : public execute::Journal {
   // what fails: the end must not depend on a disk that is full.
   void BeginClosing(std::string_view reason);
 
+  // For whoever holds the books after the keeper. Where a receipt already covers all that is on
+  // record (its writer died a moment later), that one closes an open sandbox: there are never two.
+  // Otherwise the records go on with a `reopened` record, which names the receipt that stands, if
+  // one does; it stays as evidence beside the next one, which supersedes it.
+  Result<std::optional<evidence::Receipt>> TakeOver(const std::string& why);
+
+  // What is left of it on this host now.
+  Result<evidence::ResidueReport> Search(const std::vector<host::ProcessIdentity>& excused);
+
   // Everything is given back: searches, writes the receipt, and closes the sandbox (or puts it in
   // quarantine when something is not shown to be gone). `keeper_note` is empty where its keeper
   // ended it. `excused` processes rightly name the sandbox.
@@ -66,6 +75,7 @@ class Books final : public execute::Journal {
   Books(Office office, evidence::ChainWriter chain)
       : office_(std::move(office)), chain_(std::move(chain)) {}
   Outcome RecordTheRest();
+  Outcome Settle(const evidence::Receipt& receipt);
   Outcome Enter(std::uint32_t index, const plan::Step& step, store::StepPhase phase,
                 std::string resource);
 
@@ -81,8 +91,8 @@ class Books final : public execute::Journal {
 };
 
 // What a search for the residue of this sandbox must know, from its row and its journal. Resources
-// of the class "disk" have the identity "DEVICE:INODE", "machine" has "PID/START", "cgroup" a path,
-// "network-namespace" "INODE/COOKIE".
+// of the class "disk" have the identity "DEVICE:INODE", "machine" and "watchdog" "PID/START",
+// "cgroup" a path, "network-namespace" "INODE/COOKIE".
 Result<evidence::ResidueQuery> ResidueQueryOf(store::Store& store,
                                               const host::StateDirectory& state,
                                               const store::Sandbox& sandbox);

@@ -3,12 +3,21 @@
 #pragma once
 
 #include "compiler/module/lifetime.h"
+#include "runtime/evidence/receipt.h"
 #include "runtime/host/clock.h"
 
 #include <cstdint>
 #include <optional>
 
 namespace curfew::lifecycle {
+
+// What ends a sandbox takes a moment, and each of those who end it waits for the one before: the
+// keeper acts when the grace is over; EndMarginMs after that the watchdog kills the machine; and
+// KeeperMarginMs after that the keeper is overdue, and a sweep ends it and closes the books.
+inline constexpr std::int64_t EndMarginMs = evidence::OverrunMaxMs;
+inline constexpr std::int64_t KeeperMarginMs = 20'000;
+// A keeper that has no deadline yet holds nothing, and is about to decide.
+inline constexpr std::int64_t UndecidedMaxMs = 300'000;
 
 class LifetimeWatch {
  public:

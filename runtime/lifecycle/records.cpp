@@ -1,5 +1,7 @@
 #include "runtime/lifecycle/records.h"
 
+#include "runtime/evidence/standing.h"
+
 #include <algorithm>
 #include <map>
 
@@ -62,6 +64,8 @@ class Reading {
         return Reload(record, facts);
       case RecordKind::Closing:
         return Closing(record, facts);
+      case RecordKind::Reopened:
+        return Reopened(record);
       case RecordKind::Opened:
       case RecordKind::Flow:  // summed up by ReceiptOf
       case RecordKind::Note:
@@ -106,7 +110,10 @@ class Reading {
         held_.push_back(std::move(resource));
       }
     } else if (phase == "undone") {
-      for (const JsonValue& item : reader.Array("ended").items) CURFEW_TRY_VOID(Ended(item));
+      for (const JsonValue& item : reader.Array("ended").items) {
+        CURFEW_TRY_VOID(Ended(item));
+        receipt_.ended_ms = record.at_ms;
+      }
     } else if (phase == "ready") {
       receipt_.isolation = reader.Text("isolation") == NameOf(evidence::Isolation::Kvm)
                                ? evidence::Isolation::Kvm
@@ -133,8 +140,13 @@ class Reading {
                                       .fate = ParseFate(reader.Text("fate")),
                                       .detail = reader.Text("detail")};
     CURFEW_TRY_VOID(reader.Finish());
-    std::erase_if(held_, [&](const execute::Resource& held) {
-      return held.resource_class == outcome.resource_class && held.identity == outcome.identity;
+    const auto is_it = [&](const auto& one) {
+      return one.resource_class == outcome.resource_class && one.identity == outcome.identity;
+    };
+    std::erase_if(held_, is_it);
+    // What was not shown to be gone, and was looked at again.
+    std::erase_if(receipt_.resources, [&](const auto& one) {
+      return is_it(one) && one.fate == evidence::Fate::Unknown;
     });
     receipt_.resources.push_back(std::move(outcome));
     return Ok();
@@ -150,10 +162,12 @@ class Reading {
       reader.Text("program");
       CURFEW_TRY_VOID(reader.Finish());
       result.allowed = true;
+      result.started = true;
       running_.emplace(number, std::move(result));
       return Ok();
     }
-    result.allowed = reader.Flag("allowed");
+    result.allowed = reader.OptionalFlag("allowed");
+    result.started = reader.Flag("started");
     result.reason = reader.Text("reason");
     result.timed_out = reader.Flag("timed_out");
     if (const auto status = reader.OptionalInteger("exit_status")) {
@@ -199,6 +213,12 @@ class Reading {
     } else {
       ++receipt_.reloads_omitted;
     }
+    return Ok();
+  }
+
+  Outcome Reopened(const evidence::Record& record) {
+    CURFEW_TRY(const evidence::Reopening reopening, evidence::ReadReopening(record));
+    if (reopening.covered) receipt_.supersedes = reopening.covered->receipt;
     return Ok();
   }
 
@@ -282,8 +302,9 @@ Json CommandStarted(std::uint64_t number, const std::vector<std::string>& argv,
 
 Json CommandEnded(std::uint64_t number, const evidence::CommandResult& result) {
   Json facts = {{"number", number},        {"phase", "ended"},
-                {"argv", result.argv},     {"allowed", result.allowed},
+                {"argv", result.argv},     {"started", result.started},
                 {"reason", result.reason}, {"timed_out", result.timed_out}};
+  if (result.allowed) facts["allowed"] = *result.allowed;
   if (result.exit_status) facts["exit_status"] = *result.exit_status;
   if (result.signal) facts["signal"] = *result.signal;
   return facts;
@@ -331,6 +352,7 @@ Result<evidence::Receipt> ReceiptOf(const std::vector<evidence::Record>& records
   receipt.image_digest = sandbox.image_digest;
   receipt.requested_ms = sandbox.created_ms;
   receipt.deadline_ms = sandbox.deadline_ms;
+  receipt.grace_ms = sandbox.grace_ms;
   Reading reading(receipt);
   for (const evidence::Record& record : records) CURFEW_TRY_VOID(reading.Read(record));
   reading.Finish();

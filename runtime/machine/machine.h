@@ -108,6 +108,9 @@ class Machine {
   [[nodiscard]] virtual const std::optional<Failure>& failure() const = 0;
 
   [[nodiscard]] virtual ProcessIdentity identity() const = 0;
+  // Names the process for as long as this lives, whatever its pid is used for later; ready to be
+  // read once it has ended. Stays the machine's.
+  [[nodiscard]] virtual int pidfd() const = 0;
   // Used up to now by the whole process.
   [[nodiscard]] virtual std::uint64_t cpu_ns() const = 0;
   // The last bytes of the guest's console, made printable.

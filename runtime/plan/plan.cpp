@@ -52,9 +52,8 @@ std::string Describe(const Step& step) {
             return std::string("a network of its own that leads to the gateway and nowhere else");
           },
           [](const StartMachine& s) {
-            return fmt::format("a microVM with {} processor{} and {}, {}", s.vcpus,
-                               s.vcpus == 1 ? "" : "s", SizeOf(s.memory_bytes),
-                               NameOf(s.isolation));
+            return fmt::format("a microVM with {} and {}, {}", Counted(s.vcpus, "processor"),
+                               SizeOf(s.memory_bytes), NameOf(s.isolation));
           },
           [](const JoinAgent& s) { return fmt::format("the agent inside, as {}", s.host_name); },
           [](const StartGateway&) { return std::string("the gateway that judges what leaves"); },

@@ -11,14 +11,14 @@ namespace curfew::store {
 namespace {
 
 constexpr std::int64_t ApplicationId = 0x43524657;  // "CRFW"
-constexpr std::int64_t SchemaVersion = 1;
+constexpr std::int64_t SchemaVersion = 2;
 
 constexpr const char* Schema = R"(
   CREATE TABLE sandbox (
     id TEXT PRIMARY KEY, nonce TEXT NOT NULL, state TEXT NOT NULL, class TEXT NOT NULL,
     owner TEXT NOT NULL, creator TEXT NOT NULL, task TEXT NOT NULL, created_ms INTEGER NOT NULL,
-    deadline_ms INTEGER, deadline_boot_ms INTEGER, boot TEXT NOT NULL,
-    created_boot_ms INTEGER NOT NULL, deadline_boot TEXT NOT NULL,
+    deadline_ms INTEGER, deadline_boot_ms INTEGER, grace_ms INTEGER NOT NULL,
+    boot TEXT NOT NULL,
     keeper_pid INTEGER, keeper_start INTEGER,
     machine_pid INTEGER, machine_start INTEGER, machine_uid INTEGER,
     policy TEXT NOT NULL, generation INTEGER NOT NULL, image TEXT NOT NULL,
@@ -37,7 +37,7 @@ constexpr const char* Schema = R"(
 constexpr const char* SandboxColumns =
     "id, nonce, state, class, owner, creator, task, created_ms, deadline_ms, deadline_boot_ms, "
     "boot, keeper_pid, keeper_start, machine_pid, machine_start, machine_uid, policy, generation, "
-    "image, close_reason, exit_status, closed_ms, created_boot_ms, deadline_boot";
+    "image, close_reason, exit_status, closed_ms, grace_ms";
 
 using OptionalNumber = std::optional<std::int64_t>;
 
@@ -84,8 +84,7 @@ Result<Sandbox> SandboxOf(const Database& database, const Statement& row) {
     sandbox.exit_status = static_cast<int>(*status);
   }
   sandbox.closed_ms = row.OptionalInteger(21);
-  sandbox.created_boot_ms = row.Integer(22);
-  sandbox.deadline_boot_id = row.Text(23);
+  sandbox.grace_ms = row.Integer(22);
   return sandbox;
 }
 
@@ -101,11 +100,13 @@ Outcome Initialise(Database& database) {
   CURFEW_TRY(const std::int64_t application, database.Number("PRAGMA application_id"));
   CURFEW_TRY(const std::int64_t version, database.Number("PRAGMA user_version"));
   if (application == ApplicationId && version == SchemaVersion) return Ok();
-  if (application == ApplicationId && version > SchemaVersion) {
-    return Failure(FailureCode::Unsupported,
-                   fmt::format("{} was written by a newer Curfew (schema {}, this one reads {}); "
-                               "use that one, or another state directory",
-                               Printable(database.path()), version, SchemaVersion));
+  if (application == ApplicationId && version != 0) {
+    return Failure(
+        FailureCode::Unsupported,
+        fmt::format("{} was written by {} Curfew (schema {}, this one reads {}); "
+                    "use that one, or another state directory",
+                    Printable(database.path()), version > SchemaVersion ? "a newer" : "an older",
+                    version, SchemaVersion));
   }
   CURFEW_TRY(const std::int64_t objects, database.Number("SELECT count(*) FROM sqlite_schema"));
   if (application != 0 || version != 0 || objects != 0) {
@@ -209,7 +210,7 @@ Outcome Store::Create(const Sandbox& sandbox) {
         }
         if (taken.error().code != FailureCode::NotFound) return taken.error();
         const std::string sql = fmt::format(
-            "INSERT INTO sandbox ({}) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+            "INSERT INTO sandbox ({}) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
             SandboxColumns);
         CURFEW_TRY(
             Statement statement,
@@ -223,7 +224,7 @@ Outcome Store::Create(const Sandbox& sandbox) {
                 sandbox.policy_digest, static_cast<std::int64_t>(sandbox.policy_generation),
                 sandbox.image_digest, sandbox.close_reason,
                 sandbox.exit_status ? OptionalNumber(*sandbox.exit_status) : std::nullopt,
-                sandbox.closed_ms, sandbox.created_boot_ms, sandbox.deadline_boot_id));
+                sandbox.closed_ms, sandbox.grace_ms));
         return statement.Run();
       },
       false);
@@ -304,24 +305,26 @@ Outcome Store::SetMachine(const Incarnation& incarnation,
       PidOf(machine), StartOf(machine), uid ? OptionalNumber(*uid) : OptionalNumber(std::nullopt));
 }
 
-Outcome Store::SetDeadline(const Incarnation& incarnation, std::int64_t wall_ms,
-                           std::int64_t monotonic_ms, const std::string& boot_id) {
+Outcome Store::SetDeadline(const Incarnation& incarnation, const Deadline& deadline) {
   return Write(
       [&]() -> Outcome {
         CURFEW_TRY(const Sandbox found, Find(incarnation));
-        const bool same_boot =
-            found.deadline_boot_id == boot_id && found.deadline_boot_ms.has_value();
-        const bool later = same_boot ? monotonic_ms > *found.deadline_boot_ms
-                                     : found.deadline_ms && wall_ms > *found.deadline_ms;
+        if (found.boot_id != deadline.boot_id) {
+          return Failure(FailureCode::Denied,
+                         fmt::format("sandbox {} ended with the boot in which it was created",
+                                     incarnation.id));
+        }
+        const bool later = found.deadline_boot_ms && (deadline.boot_ms > *found.deadline_boot_ms ||
+                                                      deadline.boot_ms + deadline.grace_ms >
+                                                          *found.deadline_boot_ms + found.grace_ms);
         if (later) {
           return Failure(
               FailureCode::Denied,
               fmt::format("the deadline of sandbox {} cannot be moved away", incarnation.id));
         }
-        return Update(
-            incarnation,
-            "UPDATE sandbox SET deadline_ms=?, deadline_boot_ms=?, deadline_boot=? WHERE id=?",
-            wall_ms, monotonic_ms, boot_id);
+        return Update(incarnation,
+                      "UPDATE sandbox SET deadline_ms=?, deadline_boot_ms=?, grace_ms=? WHERE id=?",
+                      deadline.wall_ms, deadline.boot_ms, deadline.grace_ms);
       },
       false);
 }

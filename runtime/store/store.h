@@ -28,11 +28,10 @@ struct Sandbox {
   std::string creator;
   std::string task_id;
   std::int64_t created_ms = 0;                   // wall
-  std::int64_t created_boot_ms = 0;              // monotonic, in the boot `boot_id`
   std::optional<std::int64_t> deadline_ms;       // wall; absolute, may only come nearer
-  std::optional<std::int64_t> deadline_boot_ms;  // monotonic, in the boot `deadline_boot_id`
-  std::string deadline_boot_id;
-  std::string boot_id;  // the boot in which it was created
+  std::optional<std::int64_t> deadline_boot_ms;  // the same, monotonic in the boot `boot_id`
+  std::int64_t grace_ms = 0;                     // after the deadline; then it must be gone
+  std::string boot_id;  // the boot in which it was created, and in which alone it can live
   std::optional<host::ProcessIdentity> keeper;
   std::optional<host::ProcessIdentity> machine;  // the VM's process
   std::optional<std::uint32_t> machine_uid;
@@ -65,10 +64,17 @@ struct Token {
   std::optional<std::int64_t> revoked_ms;
 };
 
+struct Deadline {
+  std::int64_t wall_ms = 0;
+  std::int64_t boot_ms = 0;  // monotonic, in the boot `boot_id`
+  std::int64_t grace_ms = 0;
+  std::string boot_id;
+};
+
 class Store {
  public:
   // Opens or creates the file, in a directory that exists and is private. Malformed when it is not
-  // a store of ours or is damaged, Unsupported when a newer Curfew wrote it, PermissionDenied,
+  // a store of ours or is damaged, Unsupported when another version wrote it, PermissionDenied,
   // OutOfSpace, Busy when another process holds it longer than `busy_ms`.
   static Result<Store> Open(const std::string& path, int busy_ms = 10'000);
   Store(Store&&) noexcept;
@@ -98,9 +104,9 @@ class Store {
   Outcome SetMachine(const Incarnation& incarnation,
                      const std::optional<host::ProcessIdentity>& machine,
                      std::optional<std::uint32_t> uid);
-  // Denied when it would come later than the one that stands.
-  Outcome SetDeadline(const Incarnation& incarnation, std::int64_t wall_ms,
-                      std::int64_t monotonic_ms, const std::string& boot_id);
+  // Denied when it would come later than the one that stands, or is of a boot in which the sandbox
+  // cannot live: a monotonic time means nothing there.
+  Outcome SetDeadline(const Incarnation& incarnation, const Deadline& deadline);
   // The first reason stays: what ended a sandbox first is why it ended.
   Outcome SetCloseReason(const Incarnation& incarnation, const std::string& reason);
   Outcome SetExitStatus(const Incarnation& incarnation, int status);

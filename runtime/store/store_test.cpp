@@ -27,7 +27,6 @@ Sandbox SampleSandbox(std::uint32_t seed = 1) {
   sandbox.creator = "user:ana";
   sandbox.task_id = "task-7";
   sandbox.created_ms = 1000;
-  sandbox.created_boot_ms = 77;
   sandbox.boot_id = "boot-a";
   sandbox.policy_digest = "sha256:00";
   sandbox.policy_generation = 3;
@@ -65,6 +64,7 @@ TEST_CASE("What is stored comes back, from another process's view too") {
   Sandbox sandbox = SampleSandbox();
   sandbox.deadline_ms = 5000;
   sandbox.deadline_boot_ms = 400;
+  sandbox.grace_ms = 77;
   sandbox.owner = std::string("nul\0'; DROP TABLE sandbox; --", 29);
   REQUIRE(store.Durably([&] { return store.Create(sandbox); }));
   REQUIRE(store.SetKeeper(sandbox.incarnation, host::ProcessIdentity{7, 70}));
@@ -82,7 +82,8 @@ TEST_CASE("What is stored comes back, from another process's view too") {
   CHECK(found.machine_uid == 65000);
   CHECK(found.deadline_ms == 5000);
   CHECK(found.exit_status == 3);
-  CHECK(found.created_boot_ms == 77);
+  CHECK(found.deadline_boot_ms == 400);
+  CHECK(found.grace_ms == 77);
   CHECK(found.close_reason == "done");
   CHECK(found.policy_generation == 3);
   CHECK_FALSE(found.closed_ms);
@@ -119,15 +120,24 @@ TEST_CASE("A deadline comes nearer or stays") {
   const Sandbox sandbox = SampleSandbox();
   const Incarnation& who = sandbox.incarnation;
   REQUIRE(store.Create(sandbox));
-  REQUIRE(store.SetDeadline(who, 5000, 500, "boot-a"));
-  CHECK_FALSE(store.SetDeadline(who, 5000, 501, "boot-a"));
+  const auto set = [&](std::int64_t wall_ms, std::int64_t boot_ms, std::int64_t grace_ms,
+                       const std::string& boot_id) {
+    return store.SetDeadline(
+        who, {.wall_ms = wall_ms, .boot_ms = boot_ms, .grace_ms = grace_ms, .boot_id = boot_id});
+  };
+  REQUIRE(set(5000, 500, 10, "boot-a"));
+  CHECK_FALSE(set(5000, 501, 10, "boot-a"));
+  CHECK_FALSE(set(5000, 501, 0, "boot-a"));
+  CHECK_FALSE(set(5000, 500, 11, "boot-a"));
   // The wall clock was set back meanwhile: what counts is the monotonic time.
-  CHECK_FALSE(store.SetDeadline(who, 4000, 600, "boot-a"));
-  CHECK(store.SetDeadline(who, 9000, 500, "boot-a"));
-  CHECK_FALSE(store.SetDeadline(who, 9001, 1, "boot-b"));
-  CHECK(store.SetDeadline(who, 8000, 100, "boot-b"));
-  CHECK(store.Find(who)->deadline_boot_ms == 100);
-  CHECK(store.Find(who)->boot_id == "boot-a");
+  CHECK_FALSE(set(4000, 600, 10, "boot-a"));
+  CHECK(set(9000, 500, 10, "boot-a"));
+  CHECK(set(9000, 400, 110, "boot-a"));
+  // In another boot the sandbox is over, and its monotonic times mean nothing.
+  CHECK_FALSE(set(1, 1, 0, "boot-b"));
+  CHECK(store.Find(who)->deadline_ms == 9000);
+  CHECK(store.Find(who)->deadline_boot_ms == 400);
+  CHECK(store.Find(who)->grace_ms == 110);
 }
 
 TEST_CASE("The journal says what may still exist, last step first") {

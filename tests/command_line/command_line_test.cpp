@@ -339,6 +339,30 @@ TEST_CASE("eval: many requests, one a line; the worst answer is the status") {
   CHECK(place.Shell("curfew eval p.curfew --request r.jsonl --lines").status == 1);
 }
 
+TEST_CASE("what is no sandbox is a mistake of the caller, and says what would be one") {
+  const Workplace place;
+  for (const char* line :
+       {"receipt verify ../../etc", "receipt show ../../etc", "receipt verify ''",
+        "receipt verify cf-tooshort", "receipt verify --state state ./nowhere"}) {
+    INFO(line);
+    const Ran ran = place.Shell(std::string("curfew ") + line);
+    CHECK(ran.status == 1);
+    CHECK(ran.out.empty());
+    CHECK(
+        ran.err.find("neither a sandbox's id (`curfew ps --all` lists them) nor a receipt file") !=
+        std::string::npos);
+  }
+  // A well-formed one that never was has no receipt.
+  CHECK(place.Shell("curfew receipt verify --state state cf-aaaabbbbcccc2345").status == 2);
+  CHECK(place.Shell("curfew receipt verify --state state cf-aaaabbbbcccc2345 cf-zzzzzzzzzzzzzzzz")
+            .status == 2);
+  if (geteuid() == 0) {
+    const Ran ran = place.Shell("curfew residue --state $PWD/state ../../etc");
+    CHECK(ran.status == 1);
+    CHECK(ran.err.find("no sandbox's id") != std::string::npos);
+  }
+}
+
 TEST_CASE("results that cannot be written are a failure, a reader that has gone is none") {
   const Workplace place;
   WritePolicy(place);

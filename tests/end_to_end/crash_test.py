@@ -1,7 +1,7 @@
 """Somebody dies: the command, the keeper, the machine; at rest and at each step of the journal."""
 import os
 import signal
-import sys
+import time
 import unittest
 
 import rig
@@ -54,6 +54,70 @@ class Dying(rig.EndToEnd):
         self.eventually(lambda: not scan.processes(sandbox["sandbox"]), "the machine survived its keeper", 30)
         self.assert_over(reason="keeper lost")
 
+    def test_the_keeper_stops_and_the_machine_dies_on_time(self):
+        process = self.start(self.task([self.python(BUSY)], create={"image": "python311", "ttl": "50s"}))
+        self.wait_for("began", process)
+        sandbox, = self.sandboxes()
+        self.kill(sandbox["keeper_pid"], signal.SIGSTOP)
+        over = (sandbox["deadline_ms"] - sandbox["created_ms"]) / 1000 + 1
+        self.assertTrue(self.machines(sandbox), "it has time left, and runs")
+        # Nobody but its watchdog is there to end it: no verb runs meanwhile.
+        while time.time() < sandbox["deadline_ms"] / 1000 - 1:
+            self.assertTrue(self.machines(sandbox), "it has time left, and runs")
+            time.sleep(1)
+        self.eventually(lambda: not self.machines(sandbox), "the machine outlived its time", 60)
+        late = time.time() - sandbox["created_ms"] / 1000 - over
+        self.assertLess(late, 10 + 15, "the watchdog has 10 seconds; the rest is for a busy host")
+        self.assertTrue(self.sandboxes()[0]["keeper_alive"], "it is stopped, and not overdue yet")
+        self.assertFalse(self.sandboxes()[0]["overdue"])
+        self.eventually(lambda: time.time() > sandbox["deadline_ms"] / 1000 + 1 + 30 + 1, "time stands still", 120)
+        listed = self.curfew("ps")
+        self.assertIn("is overdue: its keeper had not ended it in time", listed.stderr, listed.stdout)
+        self.assertIn("overdue", listed.stdout)
+        self.assertNotIn("overdue", self.curfew("ps").stdout)
+        said = self.finish(process)
+        self.assertEqual(process.returncode, 125, said)
+        closed, = self.assert_over(reason="overdue")
+        receipt = self.receipt(closed)
+        self.assertIn("LATE: seen to be gone", receipt)
+        self.assertIn("a sweep ended the keeper", receipt)
+        self.assertIn("ended late", self.curfew("receipt", "verify", closed["sandbox"]).stdout)
+
+    def test_a_keeper_that_goes_on_too_late_says_so(self):
+        process = self.start(self.task([self.python(BUSY)], create={"image": "python311", "ttl": "40s"}))
+        self.wait_for("began", process)
+        sandbox, = self.sandboxes()
+        self.kill(sandbox["keeper_pid"], signal.SIGSTOP)
+        self.eventually(lambda: not self.machines(sandbox), "the machine outlived its time", 120)
+        self.eventually(lambda: time.time() > sandbox["deadline_ms"] / 1000 + 1 + 10 + 2, "time stands still", 120)
+        self.kill(sandbox["keeper_pid"], signal.SIGCONT)
+        self.finish(process)
+        closed, = self.assert_over(reason="deadline")
+        receipt = self.receipt(closed)
+        self.assertIn("LATE: seen to be gone", receipt)
+        self.assertNotIn("a sweep", receipt)
+
+    def test_the_watchdog_dies_and_the_machine_goes_with_it(self):
+        process = self.start(self.task([self.python(BUSY)]))
+        self.wait_for("began", process)
+        sandbox, = self.sandboxes()
+        watchdogs = [pid for pid, command in self.named(sandbox) if "watchdog" in command]
+        self.assertEqual(len(watchdogs), 1)
+        self.kill(watchdogs[0])
+        said = self.finish(process)
+        self.assertEqual(process.returncode, 125, said)
+        self.assertIn("watchdog has ended", said)
+        self.assert_over(reason="machine lost")
+
+    @staticmethod
+    def named(sandbox):
+        """Living processes whose command line, group or files name it: pid and command line."""
+        lines = scan.processes(sandbox["sandbox"])
+        return [(int(line.split()[1].rstrip(":")), line) for line in lines]
+
+    def machines(self, sandbox):
+        return [pid for pid, command in self.named(sandbox) if "qemu" in command]
+
     def test_the_keeper_is_asked_to_end(self):
         process = self.start(self.task([self.python(BUSY)]))
         self.wait_for("began", process)
@@ -62,14 +126,13 @@ class Dying(rig.EndToEnd):
         said = self.finish(process)
         self.assertEqual(process.returncode, 125, said)
         closed, = self.assert_over(reason="terminated")
-        self.assertIn("1 processes", self.receipt(closed))
+        self.assertIn("1 process\n", self.receipt(closed))
 
     def test_the_machine_dies(self):
         process = self.start(self.task([self.python(BUSY)]))
         self.wait_for("began", process)
         sandbox, = self.sandboxes()
-        machines = [int(line.split()[1].rstrip(":")) for line in scan.processes(sandbox["sandbox"])
-                    if "qemu" in line]
+        machines = self.machines(sandbox)
         for machine in machines:
             self.kill(machine)
         said = self.finish(process)

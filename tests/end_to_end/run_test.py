@@ -36,6 +36,7 @@ class Status(rig.EndToEnd):
             self.python("import time; time.sleep(60)", timeout="2s", allow_failure=True),
             {"run": ["sh", "-c", "true"], "allow_failure": True},
             {"run": ["no-such-program"], "allow_failure": True},
+            {"run": ["python3", "-c", "pass"], "cwd": "/nowhere", "allow_failure": True},
             self.python("import os; os.kill(os.getpid(), 9)", allow_failure=True),
             self.python("raise SystemExit(7)"),
             self.python("print('unreached')"),
@@ -47,7 +48,12 @@ class Status(rig.EndToEnd):
         self.assertNotIn("unreached", done.stdout)
         self.assertIn("its time-out ended it", done.stderr)
         self.assertIn("ended by signal 9", done.stderr)
-        self.assert_over()
+        self.assertIn("could not enter its directory", done.stderr)
+        receipt = self.receipt(self.assert_over()[0])
+        self.assertIn("not run    no-such-program", receipt)
+        self.assertIn("not run    python3 -c pass  (inside: the command could not enter its directory", receipt)
+        self.assertIn("denied     sh -c true", receipt)
+        self.assertNotIn("not ended", receipt)
 
     def test_a_denied_command_ends_the_task_with_126(self):
         done = self.run_task(self.task([{"run": ["sh", "-c", "true"]}, self.python("print('unreached')")]))
@@ -67,7 +73,8 @@ class Status(rig.EndToEnd):
         self.assertEqual(done.returncode, 126, done.stderr)
         self.assertIn("request.invalid", done.stderr)
         self.assertIn("/create/ttl", done.stderr)
-        self.assert_over()
+        sandbox, = self.assert_over()
+        self.assertIn("task       e2e of user:root", self.receipt(sandbox))
 
     def test_its_time_is_over(self):
         task = self.task([self.python("import time; print('began', flush=True); time.sleep(300)")],
@@ -124,7 +131,10 @@ class Bulk(rig.EndToEnd):
         left = sorted(os.path.relpath(os.path.join(folder, name), self.out)
                       for folder, _, names in os.walk(self.out) for name in names)
         self.assertEqual(left, ["deep/a.bin"])
-        self.assert_over()
+        # What cannot leave is refused, and counted so: the link, the large one, the secret.
+        self.assertIn("only plain files can leave", done.stderr)
+        sandbox, = self.assert_over()
+        self.assertIn("decisions  3 allowed, 3 denied", self.receipt(sandbox))
 
 
 class Interrupt(rig.EndToEnd):

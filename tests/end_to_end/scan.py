@@ -32,8 +32,7 @@ def processes(sandbox):
         if not state or state.group(1) in "ZX":
             continue
         command = read(f"/proc/{pid}/cmdline", True).replace(b"\0", b" ").decode("utf-8", "replace")
-        program = os.path.basename(command.split(" ")[0])
-        named = sandbox in command and ("qemu" in program or "keeper" in program)
+        named = sandbox in command and any(word in command for word in ("qemu", "keeper", "watchdog"))
         grouped = f"curfew/{sandbox}" in read(f"/proc/{pid}/cgroup")
         holds = []
         try:
@@ -78,9 +77,9 @@ def files(sandbox, state):
             found += [f"file {folder}/{name}" for name in names + plain if sandbox in name]
     own = os.path.join(state, "sandboxes", sandbox)
     for name in os.listdir(own) if os.path.isdir(own) else []:
-        if name not in ("records", "receipt.json", "exports"):
+        if name not in ("records", "receipt.json", "superseded", "exports"):
             found.append(f"file {own}/{name}")
-        elif name != "exports" and not stat.S_ISREG(os.lstat(os.path.join(own, name)).st_mode):
+        elif name not in ("superseded", "exports") and not stat.S_ISREG(os.lstat(os.path.join(own, name)).st_mode):
             found.append(f"not a plain file {own}/{name}")
     return found
 

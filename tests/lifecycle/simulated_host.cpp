@@ -1,5 +1,7 @@
 #include "tests/lifecycle/simulated_host.h"
 
+#include <csignal>
+
 #include <fmt/format.h>
 
 namespace curfew::lifecycle {
@@ -15,7 +17,7 @@ constexpr std::string_view CgroupRoot = "/sys/fs/cgroup/memory/curfew/";
 }  // namespace
 
 void SimulatedHost::Die(pid_t pid) {
-  alive.erase(pid);
+  if (alive.erase(pid) > 0 && nobody_waits) unwaited.insert(pid);
   for (auto it = networks.begin(); it != networks.end();) {
     it->second.erase(pid);
     it = it->second.empty() ? networks.erase(it) : std::next(it);
@@ -24,7 +26,7 @@ void SimulatedHost::Die(pid_t pid) {
     it = it->second == pid ? members.erase(it) : std::next(it);
   }
   for (const auto& [child, parent] : dies_with) {
-    if (parent == pid && alive.contains(child)) return Die(child);
+    if (parent == pid && alive.contains(child)) Die(child);
   }
 }
 
@@ -61,9 +63,14 @@ evidence::ResidueReport SimulatedHost::Search(const evidence::ResidueQuery& quer
 }
 
 Result<host::ProcessStat> SimulatedHost::StatOf(pid_t pid) {
-  if (!alive.contains(pid)) return Failure(FailureCode::NotFound, "no such process");
-  return host::ProcessStat{
-      .identity = {.pid = pid, .start_ticks = 1}, .parent = 1, .state = 'S', .name = "simulated"};
+  const bool is_dead = unwaited.contains(pid);
+  if (!is_dead && !alive.contains(pid)) return Failure(FailureCode::NotFound, "no such process");
+  return host::ProcessStat{.identity = {.pid = pid, .start_ticks = 1},
+                           .parent = 1,
+                           .state = is_dead ? 'Z' : 'S',
+                           .threads = 1,
+                           .exit_code = is_dead ? SIGKILL : 0,
+                           .name = "simulated"};
 }
 
 Result<OwnedFd> SimulatedHost::Open(const host::ProcessIdentity&) {
@@ -123,8 +130,12 @@ Result<std::vector<Resource>> SimulatedDriver::Acquire(const plan::Step& step) {
     }
     CURFEW_TRY_VOID(
         store_.SetMachine(sandbox_, host::ProcessIdentity{.pid = machine, .start_ticks = 1}, 7));
+    const pid_t watchdog = keeper_ + 2;
+    host_.alive.insert(watchdog);
+    host_.dies_with[watchdog] = machine;
     return std::vector<Resource>{
-        {.resource_class = "machine", .identity = fmt::format("{}/1", machine)}};
+        {.resource_class = "machine", .identity = fmt::format("{}/1", machine)},
+        {.resource_class = "watchdog", .identity = fmt::format("{}/1", watchdog)}};
   }
   if (std::holds_alternative<plan::MintToken>(step)) {
     CURFEW_TRY_VOID(store_.AddToken({.jti = "jti-" + sandbox_.id,
@@ -165,7 +176,9 @@ std::vector<Ended> SimulatedDriver::Undo(const plan::Step& step) {
   if (std::holds_alternative<plan::StartGateway>(step)) return destroyed("gateway", "7/9");
   if (std::holds_alternative<plan::StartMachine>(step)) {
     host_.Die(keeper_ + 1);
-    return destroyed("machine", fmt::format("{}/1", keeper_ + 1));
+    std::vector<Ended> ended = destroyed("machine", fmt::format("{}/1", keeper_ + 1));
+    ended.push_back(destroyed("watchdog", fmt::format("{}/1", keeper_ + 2)).front());
+    return ended;
   }
   if (std::holds_alternative<plan::MintToken>(step)) {
     const Result<int> revoked = store_.RevokeTokens(sandbox_, wall_ms_);

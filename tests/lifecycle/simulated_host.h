@@ -18,8 +18,10 @@ namespace curfew::lifecycle {
 
 class SimulatedHost final : public host::Processes {
  public:
-  std::set<pid_t> alive;                 // keepers and machines
-  std::map<pid_t, pid_t> dies_with;      // a machine dies with its keeper
+  std::set<pid_t> alive;             // keepers and machines
+  std::map<pid_t, pid_t> dies_with;  // a machine with its keeper, a watchdog with its machine
+  bool nobody_waits = false;         // for those that die from now on
+  std::set<pid_t> unwaited;
   std::set<std::string> cgroups;         // paths
   std::map<std::string, pid_t> members;  // of a control group
   // Of a wire, by cookie: whoever holds a descriptor of it.

@@ -7,6 +7,7 @@
 #include "runtime/evidence/verify.h"
 #include "runtime/gate/gate.h"
 #include "runtime/host/linux/linux_host.h"
+#include "runtime/lifecycle/lifetime_watch.h"
 #include "runtime/lifecycle/sweep.h"
 #include "tests/fakes/fake_host.h"
 #include "tests/fakes/faulty_files.h"
@@ -122,7 +123,11 @@ struct Trouble {
   std::optional<std::uint64_t> sweep_dies_at;
   Fault fault = Fault::None;
   std::uint64_t fault_at = 0;
-  bool rebooted = false;  // before the sweep
+  bool rebooted = false;      // before the sweep
+  bool nobody_waits = false;  // for the dead: they stay in the process table
+  // At that checkpoint the keeper stops and does nothing any more, but lives.
+  std::optional<std::uint64_t> keeper_stops_at;
+  bool watchdog_works = true;  // and has killed the machine by the time of the sweep
 };
 
 class Simulation {
@@ -136,7 +141,10 @@ class Simulation {
     keeper_ += 10;
     checkpoints_ = 0;
     dies_at_ = trouble.keeper_dies_at;
+    clock_.monotonic_ms = 1000;  // each keeper begins with a boot
+    stops_at_ = trouble.keeper_stops_at;
     machine_.alive.insert(keeper_);
+    machine_.nobody_waits = trouble.nobody_waits;
     files_.Plan(trouble.fault, trouble.fault_at);
     bool died = false;
     try {
@@ -145,17 +153,106 @@ class Simulation {
       died = true;
     }
     files_.Plan(Fault::None, 0);
-    machine_.Die(keeper_);
     seen_ = std::max(seen_, checkpoints_);
+    if (died && stops_at_) {
+      TimePasses(trouble);
+    } else {
+      machine_.Die(keeper_);
+    }
     if (trouble.rebooted) Reboot();
+    const std::string receipt = ReceiptText();
     if (!Find() || store::IsOpen(Find()->state)) SweepUntilDone(trouble);
+    // One that stands is never written over, or it is not the last.
+    if (!receipt.empty()) CHECK(ReceiptText() == receipt);
     CheckNothingIsLeft(died);
+    if (died && stops_at_) CheckOverdue(trouble);
+  }
+
+  // A life whose end nobody could see whole, and two later looks: as blind, and seeing.
+  void LiveInQuarantine() {
+    Move();
+    machine_.search_is_blind = true;
+    keeper_ += 10;
+    sandbox_ = *host::DrawIncarnation(*host_.entropy);
+    Keep({});
+    REQUIRE(Find()->state == store::SandboxState::Quarantined);
+    const std::string first = ReceiptText();
+    CHECK(Verify().receipt->verdict() == evidence::Cleanness::Unknown);
+    LookAgain();
+    CHECK(Find()->state == store::SandboxState::Quarantined);
+    CHECK(ReceiptText() == first);
+    machine_.search_is_blind = false;
+    LookAgain();
+    CheckNothingIsLeft(false);
+    CHECK(Verify().receipt->supersedes == Sha256(AsBytes(first)));
+    const std::string second = ReceiptText();
+    LookAgain();
+    CHECK(ReceiptText() == second);
   }
 
   [[nodiscard]] std::uint64_t checkpoints() const { return seen_; }
   [[nodiscard]] std::uint64_t changes() const { return changes_; }
 
  private:
+  std::string ReceiptText() {
+    Result<std::string> text =
+        host::ReadText(*host_.files, state_.Receipt(sandbox_.id), evidence::ReceiptBytesMax);
+    return text ? *std::move(text) : std::string();
+  }
+
+  evidence::Verification Verify() {
+    return evidence::Verify(*host_.files, {.receipt_path = state_.Receipt(sandbox_.id),
+                                           .chain_path = state_.Records(sandbox_.id),
+                                           .heads_path = state_.Heads(),
+                                           .key_path = state_.ReceiptPublicKey(),
+                                           .key_pinned = false,
+                                           .sandbox_id = sandbox_.id,
+                                           .witnessed = std::nullopt});
+  }
+
+  SweepTools Tools() {
+    return {.office = OfficeFor(true),
+            .remove_cgroups = [this](const std::string& id) { return machine_.RemoveCgroups(id); },
+            .pause = [](std::int64_t) {}};
+  }
+
+  void LookAgain() {
+    Result<SweepReport> report = Sweep(Tools(), true);
+    REQUIRE(report);
+    for (const Failure& failure : report->failures) FAIL_CHECK(failure.message);
+  }
+
+  // While a stopped keeper has time left nobody touches it. Then it has none.
+  void TimePasses(const Trouble& trouble) {
+    const std::optional<store::Sandbox> row = Find();
+    if (!row || !store::IsOpen(row->state)) return machine_.Die(keeper_);
+    const std::set<pid_t> alive = machine_.alive;
+    LookAgain();
+    CHECK(Find()->state == row->state);
+    CHECK(machine_.alive == alive);
+    const std::optional<std::int64_t> left_ms = TimeLeftMs(clock_, *row);
+    clock_.Advance(left_ms ? *left_ms + row->grace_ms + EndMarginMs + KeeperMarginMs
+                           : UndecidedMaxMs - clock_.MonotonicNowMs());
+    CHECK_FALSE(IsOverdue(clock_, *row));
+    clock_.Advance(60'000);
+    CHECK(IsOverdue(clock_, *row));
+    if (trouble.watchdog_works) machine_.Die(keeper_ + 1);
+  }
+
+  void CheckOverdue(const Trouble& trouble) {
+    const std::optional<store::Sandbox> row = Find();
+    const evidence::Receipt receipt = *Verify().receipt;
+    if (receipt.keeper_note.empty()) return;  // its receipt was on the disk before it stopped
+    // A sweep that came after one that died met a keeper that was dead.
+    if (!trouble.sweep_dies_at) CHECK(receipt.keeper_note == KeeperOverdue);
+    CHECK(receipt.deadline_ms == row->deadline_ms);
+    // What it had given back before it stopped was on time.
+    const bool held = receipt.ended_ms == clock_.WallNowMs();
+    CHECK(receipt.is_late() == (held && row->deadline_ms.has_value()));
+    if (held && row->deadline_ms)
+      CHECK(receipt.overrun_ms() == 60'000 + EndMarginMs + KeeperMarginMs);
+  }
+
   // Another state directory: a receipt is verified against all heads of its host, so that many
   // lives in one would take the square of their number.
   void Move() {
@@ -181,7 +278,8 @@ class Simulation {
   void Pass(bool sweeping) {
     std::uint64_t& count = sweeping ? sweep_checkpoints_ : checkpoints_;
     const std::optional<std::uint64_t>& at = sweeping ? sweep_dies_at_ : dies_at_;
-    if (++count == at) throw Crash();
+    ++count;
+    if (count == at || (!sweeping && count == stops_at_)) throw Crash();
   }
 
   std::optional<store::Sandbox> Find() {
@@ -247,11 +345,7 @@ class Simulation {
     for (int attempt = 0; attempt < 3; ++attempt) {
       sweep_checkpoints_ = 0;
       try {
-        Result<SweepReport> report = Sweep(
-            {.office = OfficeFor(true),
-             .remove_cgroups = [this](const std::string& id) { return machine_.RemoveCgroups(id); },
-             .pause = [](std::int64_t) {}},
-            false);
+        Result<SweepReport> report = Sweep(Tools(), false);
         REQUIRE(report);
         for (const Failure& failure : report->failures) FAIL_CHECK(failure.message);
         return;
@@ -269,14 +363,7 @@ class Simulation {
     CHECK(row->state == store::SandboxState::Closed);
     CHECK(store_->UnrevokedTokens(sandbox_)->empty());
     CHECK(store_->OpenSteps(sandbox_)->empty());
-    const evidence::Verification verified =
-        evidence::Verify(*host_.files, {.receipt_path = state_.Receipt(sandbox_.id),
-                                        .chain_path = state_.Records(sandbox_.id),
-                                        .heads_path = state_.Heads(),
-                                        .key_path = state_.ReceiptPublicKey(),
-                                        .key_pinned = false,
-                                        .sandbox_id = sandbox_.id,
-                                        .witnessed = std::nullopt});
+    const evidence::Verification verified = Verify();
     INFO(verified.where << ": " << verified.why);
     REQUIRE(verified.standing == evidence::Standing::Valid);
     CHECK(verified.receipt->verdict() == evidence::Cleanness::Clean);
@@ -284,7 +371,7 @@ class Simulation {
       INFO(resource.resource_class << " " << resource.identity);
       CHECK(resource.fate == evidence::Fate::Destroyed);
     }
-    if (!died && row->close_reason == "done") CHECK(verified.receipt->resources.size() == 9);
+    if (!died && row->close_reason == "done") CHECK(verified.receipt->resources.size() == 10);
     CHECK(host_.files->Inspect(state_.Run(sandbox_.id), host::Follow::No).error().code ==
           FailureCode::NotFound);
     CHECK(host_.files->Inspect(state_.Reserve(sandbox_.id), host::Follow::No).error().code ==
@@ -308,6 +395,7 @@ class Simulation {
   std::uint64_t seen_ = 0;
   std::uint64_t changes_ = 0;
   std::optional<std::uint64_t> dies_at_;
+  std::optional<std::uint64_t> stops_at_;
   std::optional<std::uint64_t> sweep_dies_at_;
 };
 
@@ -364,6 +452,71 @@ TEST_CASE("a keeper that dies at any moment leaves nothing after a sweep, even o
       }
     }
   }
+}
+
+TEST_CASE(
+    "a keeper that stops at any moment is ended once its time is over, and the receipt says so") {
+  Shared shared;
+  Simulation simulation(shared);
+  simulation.Live({});
+  const std::uint64_t moments = simulation.checkpoints();
+  for (std::uint64_t moment = 1; moment <= moments; ++moment) {
+    for (const bool watchdog_works : {true, false}) {
+      for (const std::uint64_t sweep : {0, 1, 3}) {
+        INFO("stops at " << moment << ", watchdog " << watchdog_works << ", sweep at " << sweep);
+        Trouble trouble;
+        trouble.keeper_stops_at = moment;
+        trouble.watchdog_works = watchdog_works;
+        if (sweep > 0) trouble.sweep_dies_at = sweep;
+        simulation.Live(trouble);
+      }
+    }
+  }
+}
+
+TEST_CASE("the dead whom nobody has waited for are gone: one receipt, and clean") {
+  Shared shared;
+  Simulation simulation(shared);
+  simulation.Live({});
+  const std::uint64_t moments = simulation.checkpoints();
+  for (std::uint64_t moment = 1; moment <= moments; ++moment) {
+    INFO("keeper dies at " << moment);
+    Trouble trouble;
+    trouble.keeper_dies_at = moment;
+    trouble.nobody_waits = true;
+    simulation.Live(trouble);
+  }
+}
+
+TEST_CASE(
+    "what was in quarantine gets a second receipt only when it is clean, and it names the first") {
+  Shared shared;
+  Simulation simulation(shared);
+  simulation.LiveInQuarantine();
+}
+
+TEST_CASE("a deadline means nothing in another boot") {
+  fakes::FakeClock clock;
+  store::Sandbox sandbox;
+  sandbox.boot_id = clock.BootId();
+  sandbox.state = store::SandboxState::Running;
+  sandbox.deadline_boot_ms = clock.MonotonicNowMs() - 3'600'000;
+  sandbox.keeper = host::ProcessIdentity{.pid = 7, .start_ticks = 1};
+  CHECK(TimeLeftMs(clock, sandbox) == -3'600'000);
+  CHECK(IsOverdue(clock, sandbox));
+  sandbox.grace_ms = 3'600'000;
+  CHECK_FALSE(IsOverdue(clock, sandbox));
+  sandbox.grace_ms = 0;
+  clock.boot_id[0] = '2';
+  CHECK_FALSE(TimeLeftMs(clock, sandbox));
+  CHECK_FALSE(IsOverdue(clock, sandbox));
+  SimulatedHost host;
+  host.alive.insert(7);  // another process, in another boot
+  CHECK_FALSE(*KeeperLives(host, clock, sandbox));
+  clock.boot_id[0] = '1';
+  CHECK(*KeeperLives(host, clock, sandbox));
+  sandbox.state = store::SandboxState::Closed;
+  CHECK_FALSE(IsOverdue(clock, sandbox));
 }
 
 TEST_CASE("a disk that is full or breaks, or a crash, at any write leaves nothing") {

@@ -192,6 +192,7 @@ class QemuMachine final : public Machine {
   const std::optional<Exit>& exit() const override { return exit_; }
   const std::optional<Failure>& failure() const override { return failure_; }
   ProcessIdentity identity() const override { return identity_; }
+  int pidfd() const override { return pidfd_.get(); }
   std::uint64_t cpu_ns() const override {
     return exit_ ? exit_->cpu_ns : ProcessCpuNs(identity_.pid);
   }
