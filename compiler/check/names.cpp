@@ -29,12 +29,7 @@ class Collector {
   Collector(model::PolicyModel& model, diagnostics::Sink& sink)
       : model_(model), sink_(sink), partial_(sink.has_errors()) {}
 
-  void operator()(const syntax::LanguageHeader& header) {
-    if (header.version.text != "1") {
-      sink_.Report(header.version.span, diag::UnknownLanguage, header.version.text)
-          .Fix(header.version.span, "1");
-    }
-  }
+  void operator()(const syntax::LanguageHeader&) {}
   void operator()(const syntax::PackageHeader& header) { packages_.insert(header.name.text); }
   void operator()(const syntax::UseHeader& header) { Refuse(header.span, "use"); }
   void operator()(const syntax::SecretDecl& secret) { Refuse(secret.span, "secret"); }

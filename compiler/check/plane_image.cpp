@@ -1,9 +1,11 @@
 // The planes `image` and `identity`: what runs, and who it is.
+#include "compiler/base/limits.h"
 #include "compiler/check/literal.h"
 #include "compiler/check/plane.h"
 #include "compiler/values/path.h"
 #include "compiler/values/principal.h"
 #include "compiler/values/quantity.h"
+#include "compiler/values/variable.h"
 
 #include <algorithm>
 
@@ -101,6 +103,12 @@ void PlaneChecker::operator()(const syntax::TokenStatement& statement) {
   }
   const auto lives = ReadPositive(statement.lives, Unit::Duration, "lives");
   if (!lives) return;
+  if (*lives > limits::TokenLifeMsMax) {
+    context_.sink.Report(statement.lives.span, diag::TokenLivesTooLong,
+                         values::DurationText(*lives),
+                         values::DurationText(limits::TokenLifeMsMax));
+    return;
+  }
   class_.identity.token = model::TokenGrant{
       IdOf("identity.token"), {statement.audience.text, *lives}, statement.lives.span};
 }
@@ -120,7 +128,19 @@ void PlaneChecker::operator()(const syntax::SecretsStatement& statement) {
 }
 
 void PlaneChecker::operator()(const syntax::EnvStatement& statement) {
-  RefuseYet(context_, statement.span, "env");
+  bool is_fine = true;
+  for (const syntax::String& name : statement.names) {
+    const std::string_view entry = values::ReservedBy(name.text);
+    if (!values::IsVariableName(name.text)) {
+      context_.sink.Report(name.span, diag::WrongLiteral, "a variable",
+                           "a name has letters, digits and `_`, and begins with no digit");
+      is_fine = false;
+    } else if (!entry.empty()) {
+      context_.sink.Report(name.span, diag::ReservedVariable, name.text, std::string(entry));
+      is_fine = false;
+    }
+  }
+  if (is_fine) RefuseYet(context_, statement.span, "env");
 }
 
 void PlaneChecker::operator()(const syntax::AccessStatement& statement) {

@@ -160,8 +160,10 @@ class TokenWindow final : public antlr4::TokenStream {
     return made_[index - first_].get();
   }
   void consume() override {
-    if (++at_ - first_ > limits::StatementTokensMax) throw antlr4::ParseCancellationException();
+    ++at_;
+    if (is_too_long()) throw antlr4::ParseCancellationException();
   }
+  [[nodiscard]] bool is_too_long() const { return at_ - first_ > limits::StatementTokensMax; }
   ssize_t mark() override { return 0; }
   void release(ssize_t) override {}
   size_t index() override { return at_; }
@@ -462,9 +464,13 @@ PieceParser::~PieceParser() = default;
 std::optional<ParsedPiece> PieceParser::Parse(Piece piece, std::size_t position) {
   // The fast prediction first; where it fails, the full one decides.
   auto parsed = engine_->Try(piece, position, antlr4::atn::PredictionMode::SLL);
-  if (!parsed) parsed = engine_->Try(piece, position, antlr4::atn::PredictionMode::LL);
+  if (!parsed && !was_too_long()) {
+    parsed = engine_->Try(piece, position, antlr4::atn::PredictionMode::LL);
+  }
   return parsed;
 }
+
+bool PieceParser::was_too_long() const { return engine_->window.is_too_long(); }
 
 Expectation PieceParser::Explain(Piece piece, std::size_t position, std::size_t limit) const {
   GrammarWalk walk(engine_->parser, RuleOf(piece));

@@ -99,6 +99,9 @@ class PieceParser {
   // Nothing when the piece has a mistake, which Explain finds, or more tokens than
   // limits::StatementTokensMax: ANTLR's tree of a piece takes about a kilobyte for each.
   std::optional<ParsedPiece> Parse(Piece piece, std::size_t position);
+  // Whether the last Parse ended at that limit: nothing behind it was looked at, and reading all of
+  // it again would only cost time.
+  [[nodiscard]] bool was_too_long() const;
 
   // Follows the piece that begins at `position`, at most up to `limit`.
   [[nodiscard]] Expectation Explain(Piece piece, std::size_t position, std::size_t limit) const;

@@ -330,6 +330,9 @@ class Parser {
   }
 
   [[nodiscard]] Expectation ExplainPiece(Piece piece, std::size_t begin) const {
+    if (pieces_.was_too_long()) {
+      return {.position = begin + limits::StatementTokensMax, .expected = {}, .can_end = false};
+    }
     return pieces_.Explain(piece, begin, begin + limits::StatementTokensMax);
   }
 
@@ -411,6 +414,13 @@ class Parser {
       sink_.Report(span, diag::StatedTwice, word).Note(**first, diag::FirstHere);
     } else if (first != nullptr) {
       *first = span;
+    }
+    const auto* language = std::get_if<LanguageHeader>(&*header);
+    if (language != nullptr && language->version.text != LanguageVersion) {
+      sink_
+          .Report(language->version.span, diag::UnknownLanguage, language->version.text,
+                  std::string(LanguageVersion))
+          .Fix(language->version.span, std::string(LanguageVersion));
     }
     return header;
   }

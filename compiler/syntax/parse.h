@@ -5,7 +5,13 @@
 #include "compiler/syntax/ast.h"
 #include "compiler/syntax/token_list.h"
 
+#include <string_view>
+
 namespace curfew::syntax {
+
+// The one version of the language that this build knows: `language 1`. What another means nobody
+// here can say, neither a checker nor a formatter, so it is an error.
+inline constexpr std::string_view LanguageVersion = "1";
 
 // Always returns a tree; a statement that has a mistake is reported once and left out of it, so the
 // tree of a file with errors is for looking at only. Memory beside the tree is bounded by the

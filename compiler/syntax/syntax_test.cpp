@@ -283,6 +283,18 @@ TEST_CASE("hostile sizes cost in proportion, with few diagnostics", "[size]") {
   }
 }
 
+TEST_CASE("a statement that is too long is refused in the time that one which fits is read",
+          "[size]") {
+  const auto seconds_of = [](std::size_t terms, std::size_t errors) {
+    const std::string text = "deny create when a == \"x\"" + Repeat(" and a == \"x\"", terms);
+    const double before = ProcessorSeconds();
+    REQUIRE(Reading(text).sink.error_count() == errors);
+    return ProcessorSeconds() - before;
+  };
+  const double fits = seconds_of(limits::StatementTokensMax / 4 - 2, 0);
+  CHECK(seconds_of(limits::StatementTokensMax / 2, 1) < 4 * fits + 0.5);
+}
+
 TEST_CASE("a statement has a greatest length, and what stands behind it is still read") {
   const auto list_of = [](std::size_t elements) {
     return Reading("hosts a [" + Repeat("\"x\",", elements) + "]\ndeny creat\n");

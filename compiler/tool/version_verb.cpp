@@ -1,3 +1,4 @@
+#include "compiler/syntax/parse.h"
 #include "compiler/tool/verbs.h"
 
 #include <CLI/CLI.hpp>
@@ -5,8 +6,6 @@
 
 namespace curfew::tool {
 namespace {
-
-constexpr int kLanguage = 1;
 
 // The sanitizers and checks that this program was built with are part of what it is.
 std::string_view BuildKind() {
@@ -46,7 +45,7 @@ class VersionVerb : public Verb {
       console.Out(fmt::format(
           R"({{"version": 1, "program": "{}", "language": {}, "build": "{}", "compiler": "{}"}})"
           "\n",
-          CURFEW_VERSION, kLanguage, BuildKind(), Compiler()));
+          CURFEW_VERSION, syntax::LanguageVersion, BuildKind(), Compiler()));
     } else {
       console.Out(fmt::format("{}\nbuild: {}, {}\n", VersionLine(), BuildKind(), Compiler()));
     }
@@ -60,7 +59,7 @@ class VersionVerb : public Verb {
 }  // namespace
 
 std::string VersionLine() {
-  return fmt::format("curfew {} (language {})", CURFEW_VERSION, kLanguage);
+  return fmt::format("curfew {} (language {})", CURFEW_VERSION, syntax::LanguageVersion);
 }
 
 std::unique_ptr<Verb> MakeVersionVerb() { return std::make_unique<VersionVerb>(); }

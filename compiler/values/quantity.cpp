@@ -160,7 +160,9 @@ std::int64_t DaysOf(Date date) {
   const std::int64_t y = date.year - (date.month <= 2 ? 1 : 0);
   const std::int64_t era = (y >= 0 ? y : y - 399) / 400;
   const std::int64_t yoe = y - era * 400;
-  const std::int64_t doy = (153 * (date.month + (date.month > 2 ? -3 : 9)) + 2) / 5 + date.day - 1;
+  // The year begins with March here, so that the leap day ends it.
+  const std::int64_t month = (std::int64_t{date.month} + 9) % 12;
+  const std::int64_t doy = (153 * month + 2) / 5 + date.day - 1;
   const std::int64_t doe = yoe * 365 + yoe / 4 - yoe / 100 + doy;
   return era * 146097 + doe - 719468;
 }

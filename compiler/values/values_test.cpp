@@ -4,6 +4,7 @@
 #include "compiler/values/principal.h"
 #include "compiler/values/quantity.h"
 #include "compiler/values/url.h"
+#include "compiler/values/variable.h"
 
 #include <functional>
 #include <random>
@@ -612,6 +613,28 @@ TEST_CASE("random bytes never crash a canonicaliser") {
     if (auto glob = ParseFileGlob(text)) (void)MatchesPathGlob(glob->text, text);
     if (auto glob = ParseTextGlob(text)) (void)MatchesTextGlob(glob->text, text);
   }
+}
+
+TEST_CASE("reserved variables are found in any case, and their neighbours are free") {
+  for (const char* name :
+       {"LD_PRELOAD", "ld_library_path", "HTTPS_PROXY", "no_proxy", "PYTHONPATH", "GIT_SSH_COMMAND",
+        "CURFEW_STATE", "NODE_OPTIONS", "SSL_CERT_FILE", "BASH_ENV", "ENV", "PERL5OPT", "RUBYOPT",
+        "GLIBC_TUNABLES", "IFS", "_JAVA_OPTIONS", "npm_config_registry", "PIP_INDEX_URL"}) {
+    CAPTURE(name);
+    CHECK_FALSE(ReservedBy(name).empty());
+  }
+  for (const char* name : {"LANG", "TZ", "HOME", "PATH", "ENVIRONMENT", "MY_ENV", "OLD_LD", "PROXY",
+                           "_LD_", "TERM", ""}) {
+    CAPTURE(name);
+    CHECK(ReservedBy(name).empty());
+  }
+  CHECK(ReservedBy("Pip_Extra_Index_Url") == "PIP_*");
+}
+
+TEST_CASE("a variable's name is letters, digits and underscores") {
+  for (const char* name : {"A", "_", "LANG", "a1_B"}) CHECK(IsVariableName(name));
+  for (const char* name : {"", "1A", "A-B", "A=B", "A B", "\xc3\xa9"})
+    CHECK_FALSE(IsVariableName(name));
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "compiler/base/incarnation.h"
+#include "compiler/base/limits.h"
 #include "compiler/base/result.h"
 #include "runtime/evidence/signing_key.h"
 #include "runtime/host/clock.h"
@@ -17,8 +18,7 @@ namespace curfew::identity {
 
 inline constexpr std::string_view Issuer = "curfew";
 inline constexpr std::size_t TokenBytesMax = 8 * 1024;
-// The longest time that a token may be valid, whatever is asked.
-inline constexpr std::int64_t LifetimeMaxS = 7 * 24 * 3600;
+inline constexpr std::int64_t LifetimeMaxS = limits::TokenLifeMsMax / 1000;
 
 // What a token is to say. Times are whole seconds since 1970; expires_s is exclusive.
 struct Grant {

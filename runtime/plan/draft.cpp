@@ -1,3 +1,4 @@
+#include "compiler/base/limits.h"
 #include "compiler/module/capability.h"
 #include "compiler/values/quantity.h"
 #include "runtime/plan/plan.h"
@@ -100,6 +101,12 @@ Result<Plan> Draft(const gate::Permit<schema::Action::Create>& permit,
              Effective(facts, slot::CreateMemory, granted.memory_bytes, "memory"));
   CURFEW_TRY(const std::int64_t ttl, Effective(facts, slot::CreateTtl, granted.ttl_ms, "ttl"));
   CURFEW_TRY_VOID(CheckDisks(facts, granted));
+  if (granted.token && granted.token->lives_ms > limits::TokenLifeMsMax) {
+    return Failure(FailureCode::Denied,
+                   fmt::format("the plan's token lives {}; no token lives longer than {}",
+                               values::DurationText(granted.token->lives_ms),
+                               values::DurationText(limits::TokenLifeMsMax)));
+  }
   if (vcpus > VcpusMax) return Unsupported(fmt::format("{} virtual processors", vcpus));
   if (memory < MemoryBytesMin) {
     return Unsupported(fmt::format("a guest with {} of memory; its kernel needs {}",

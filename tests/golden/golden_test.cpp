@@ -2,9 +2,12 @@
 // comments:
 //   #--- expected
 //   #| …
-// `#=== NAME` starts another file of the same input. golden_test FOLDER [--update] rewrites what
+// `#=== NAME` starts another file of the same input, and `#<<< PATH` brings a file of the
+// repository. Parts of documents that are written from code (documents.h) are held as well.
+// golden_test FOLDER [--update] rewrites what
 // stands below the input. Ends with 0 when all is as expected, 2 when not, 1 when it could not run.
 #include "compiler/diagnostics/diagnostic.h"
+#include "tests/golden/documents.h"
 #include "tests/golden/stage.h"
 
 #include <algorithm>
@@ -23,6 +26,7 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view ExpectedMark = "#--- expected\n";
 constexpr std::string_view FileMark = "#=== ";
+constexpr std::string_view ShippedMark = "#<<< ";
 
 std::string ReadFile(const fs::path& path) {
   std::ifstream in(path, std::ios::binary);
@@ -32,7 +36,7 @@ std::string ReadFile(const fs::path& path) {
 }
 
 // The files of an input: up to the first mark it is named as the golden file is.
-source::SourceMap FilesOf(std::string_view input, std::string name) {
+source::SourceMap FilesOf(std::string_view input, std::string name, const fs::path& repository) {
   source::SourceMap sources;
   std::string text;
   std::size_t at = 0;
@@ -41,6 +45,12 @@ source::SourceMap FilesOf(std::string_view input, std::string name) {
     end = end == std::string_view::npos ? input.size() : end + 1;
     std::string_view line = input.substr(at, end - at);
     at = end;
+    if (line.starts_with(ShippedMark)) {
+      line.remove_prefix(ShippedMark.size());
+      const std::string shipped(line.substr(0, line.find_first_of("\r\n")));
+      sources.Add({shipped, ReadFile(repository / shipped)});
+      continue;
+    }
     if (!line.starts_with(FileMark)) {
       text += line;
       continue;
@@ -89,6 +99,7 @@ class Run {
   int Main() {
     for (const Stage& stage : Stages()) RunStage(stage);
     for (const Stage& stage : Stages()) CheckCoverage(stage);
+    for (const DocumentPart& part : DocumentParts()) CheckDocument(part);
     fmt::print("{} golden files, {} failed\n", count_, failures_);
     return failures_ == 0 ? 0 : 2;
   }
@@ -120,7 +131,7 @@ class Run {
     const std::size_t mark = whole.find(ExpectedMark);
     const std::string input = whole.substr(0, mark);
     const std::string expected = mark == std::string::npos ? "" : whole.substr(mark);
-    const Printed printed = stage.run(FilesOf(input, name));
+    const Printed printed = stage.run(FilesOf(input, name, Repository()));
     const std::string actual = AsComments(printed.text);
     if (printed.failed != name.starts_with("fail_")) {
       Fail(fmt::format("{}: a file is named fail_… if and only if it errs", path.string()));
@@ -137,6 +148,24 @@ class Run {
     Fail(fmt::format("{} (rewrite by golden_test {} --update)", path.string(), root_.string()));
     PrintFirstDifference(expected, actual);
   }
+
+  void CheckDocument(const DocumentPart& part) {
+    ++count_;
+    const fs::path path = Repository() / part.path;
+    const std::string before = ReadFile(path);
+    const std::string after = WithPart(before, part);
+    if (after == before) return;
+    if (after.empty()) return Fail(fmt::format("{}: no place for `{}`", path.string(), part.name));
+    if (update_) {
+      std::ofstream(path, std::ios::binary) << after;
+      fmt::print("updated {}\n", path.string());
+      return;
+    }
+    Fail(fmt::format("{} (rewrite by golden_test {} --update)", path.string(), root_.string()));
+    PrintFirstDifference(after, before);
+  }
+
+  [[nodiscard]] fs::path Repository() const { return root_.parent_path().parent_path(); }
 
   void NoteCodes(std::string_view text) {
     for (std::size_t at = text.find("[CUR"); at != std::string_view::npos;

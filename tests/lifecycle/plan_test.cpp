@@ -1,6 +1,7 @@
 // What an allowed create means on a host, and what no host can do yet.
 #include "runtime/plan/plan.h"
 
+#include "compiler/base/limits.h"
 #include "compiler/module/policy_module.h"
 #include "compiler/tool/compile_set.h"
 #include "runtime/gate/gate.h"
@@ -137,13 +138,18 @@ TEST_CASE_METHOD(Fixture, "what the template does not grant is no plan, whatever
     Denied("cpu");
   }
   SECTION("no time at all") {
-    request.SetInteger(slot::CreateTtl, 0);
+    request.SetAbsent(slot::CreateTtl);
+    granted.ttl_ms.standard = 0;
     Denied("ttl");
   }
   SECTION("another image") {
     const Digest other{};
     request.SetDigest(slot::CreateImage, other);
     Denied("image");
+  }
+  SECTION("a token that lives longer than any may") {
+    granted.token->lives_ms = limits::TokenLifeMsMax + 1;
+    Denied("no token lives longer than 7d");
   }
   SECTION("time past its end") {
     granted.ttl_ms.most = INT64_MAX;
