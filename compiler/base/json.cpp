@@ -52,9 +52,8 @@ class TreeBuilder : public nlohmann::json_sax<nlohmann::json> {
   bool end_array() override { return Close(); }
   bool key(string_t& name) override {
     Level& level = levels_.back();
-    if (!level.names.insert(name).second) {
-      return Refuse(FailureCode::Malformed, fmt::format("the member `{}` stands twice at `{}`",
-                                                        Printable(name, 60), Pointer()));
+    if (!level.names.insert(name).second && doubled_.size() < JsonDoubledMax) {
+      doubled_.push_back(PointerTo(Pointer(), name));
     }
     level.node.members.push_back({std::move(name), {}});
     return true;
@@ -74,9 +73,9 @@ class TreeBuilder : public nlohmann::json_sax<nlohmann::json> {
                               before.size() - line_start + 1, Printable(what, 300)));
   }
 
-  Result<JsonValue> Take() && {
+  Result<JsonReading> Take() && {
     if (failure_) return *std::move(failure_);
-    return std::move(root_);
+    return JsonReading{std::move(root_), std::move(doubled_)};
   }
 
  private:
@@ -120,7 +119,7 @@ class TreeBuilder : public nlohmann::json_sax<nlohmann::json> {
       pointer = node.is(JsonValue::Kind::Object) ? PointerTo(pointer, node.members.back().name)
                                                  : PointerTo(pointer, node.items.size());
     }
-    return pointer.empty() ? "/" : pointer;
+    return pointer;
   }
   bool Refuse(FailureCode code, std::string message) {
     if (!failure_) failure_ = Failure(code, std::move(message));
@@ -130,6 +129,7 @@ class TreeBuilder : public nlohmann::json_sax<nlohmann::json> {
   std::string_view text_;
   std::vector<Level> levels_;
   JsonValue root_;
+  std::vector<std::string> doubled_;
   std::optional<Failure> failure_;
 };
 
@@ -163,6 +163,13 @@ std::string_view Describe(JsonValue::Kind kind) {
 }
 
 Result<JsonValue> ParseJson(std::string_view text) {
+  CURFEW_TRY(JsonReading reading, ReadJson(text));
+  if (reading.doubled.empty()) return std::move(reading.value);
+  return Failure(FailureCode::Malformed, fmt::format("the member `{}` stands twice",
+                                                     Printable(reading.doubled.front(), 200)));
+}
+
+Result<JsonReading> ReadJson(std::string_view text) {
   if (text.size() > limits::JsonBytesMax) {
     return Failure(FailureCode::TooLarge, fmt::format("JSON of {} bytes; at most {} are read",
                                                       text.size(), limits::JsonBytesMax));

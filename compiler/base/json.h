@@ -25,7 +25,7 @@ struct JsonValue {
   std::int64_t integer = 0;         // Integer: without fraction or exponent, within 64 bits
   std::string text;                 // String: its value; Number: as it was written
   std::vector<JsonValue> items;     // Array
-  std::vector<JsonMember> members;  // Object; names are unique
+  std::vector<JsonMember> members;  // Object; names are unique, but as ReadJson says
 
   [[nodiscard]] bool is(Kind other) const { return kind == other; }
   // The member of that name, or nullptr; nullptr too where this is no object.
@@ -45,6 +45,15 @@ std::string_view Describe(JsonValue::Kind kind);
 // Malformed (with line and column) or TooLarge (limits::JsonBytesMax, limits::JsonDepthMax).
 // `doubled` members are Malformed too; the message has the JSON pointer.
 Result<JsonValue> ParseJson(std::string_view text);
+
+// For who answers doubled members themselves: they stay in the tree, and `doubled` has the pointer
+// of each, at most JsonDoubledMax.
+struct JsonReading {
+  JsonValue value;
+  std::vector<std::string> doubled;
+};
+inline constexpr std::size_t JsonDoubledMax = 20;
+Result<JsonReading> ReadJson(std::string_view text);
 
 // A JSON pointer (RFC 6901) one step further down.
 std::string PointerTo(std::string_view pointer, std::string_view member);

@@ -34,8 +34,8 @@ TEST_CASE("a number that is not a 64-bit integer is no integer") {
 }
 
 TEST_CASE("a doubled member is refused at its place") {
-  CHECK(Refusal(R"({"a": [{}, {"k": 1, "k": 1}]})") == "the member `k` stands twice at `/a/1`");
-  CHECK(Refusal(R"({"k": 1, "\u006b": 2})") == "the member `k` stands twice at `/`");
+  CHECK(Refusal(R"({"a": [{}, {"k": 1, "k": 1}]})") == "the member `/a/1/k` stands twice");
+  CHECK(Refusal(R"({"k": 1, "\u006b": 2})") == "the member `/k` stands twice");
 }
 
 TEST_CASE("what is not JSON is refused with its place") {

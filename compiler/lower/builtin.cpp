@@ -1,7 +1,9 @@
-#include "compiler/base/check.h"
 #include "compiler/lower/lowering.h"
+#include "compiler/module/request_axioms.h"
 
 #include <array>
+
+#include <fmt/format.h>
 
 namespace curfew::lower {
 namespace {
@@ -10,68 +12,27 @@ namespace slot = schema::slot;
 
 constexpr std::string_view kInvalid = "request.invalid";
 
-// A request that carries a number which none of its kind can be. A wish may be left out; what must
-// be there and is not cannot be read, and so it is denied as well.
-void Check(Lowering& lowering, Action action, Block& block, NodeOp op, Slot slot,
-           std::int64_t value, std::string_view message) {
-  ir::Builder& b = lowering.builder;
-  const schema::Attribute& attribute = schema::AttributesOf(action)[slot];
-  const bool may_be_absent = attribute.type.optional || attribute.origin == schema::Origin::Wish;
-  NodeId wrong = lowering.Test(op, slot, value);
-  if (may_be_absent) wrong = b.And(b.Has(slot), wrong);
-  block.checks.push_back({lowering.Deny(kInvalid, message), wrong});
-}
-
-void CheckPort(Lowering& lowering, Action action, Block& block, Slot slot) {
-  Check(lowering, action, block, NodeOp::Less, slot, 1, "a port is 1 to 65535");
-  Check(lowering, action, block, NodeOp::Greater, slot, 65535, "a port is 1 to 65535");
-}
-
-// What the decoder of requests sees to, judged again: a request may come from elsewhere.
+// What the decoder of requests sees to, judged again, for a request may come from elsewhere: the
+// numbers that every request of the action brings. A wish may be left out; what must be there and
+// is not cannot be read, and so it is denied as well. Of what the runtime verifies only the gate
+// asks, since a fact that nobody knows yet is no mistake.
 void LowerChecks(Lowering& lowering, Action action, Block& block) {
-  switch (action) {
-    case Action::Create:
-      Check(lowering, action, block, NodeOp::Less, slot::CreateCpu, 1, "`cpu` must be at least 1");
-      Check(lowering, action, block, NodeOp::Less, slot::CreateMemory, 1,
-            "`memory` must be at least 1B");
-      Check(lowering, action, block, NodeOp::Less, slot::CreateDisk, 1,
-            "`disk` must be at least 1B");
-      Check(lowering, action, block, NodeOp::Less, slot::CreateTtl, 1,
-            "`ttl` must be longer than nothing");
-      return;
-    case Action::Egress:
-      CheckPort(lowering, action, block, slot::EgressPort);
-      return;
-    case Action::Resume:
-      Check(lowering, action, block, NodeOp::Less, slot::ResumeTtl, 1,
-            "`ttl` must be longer than nothing");
-      return;
-    case Action::Expose:
-      CheckPort(lowering, action, block, slot::ExposePort);
-      Check(lowering, action, block, NodeOp::Less, slot::ExposeLasts, 1,
-            "`lasts` must be longer than nothing");
-      return;
-    case Action::Snapshot:
-      Check(lowering, action, block, NodeOp::Less, slot::SnapshotExpiresIn, 1,
-            "`expires_in` must be longer than nothing");
-      return;
-    case Action::Import:
-      Check(lowering, action, block, NodeOp::Less, slot::ImportSize, 0,
-            "`size` cannot be negative");
-      return;
-    case Action::Export:
-      Check(lowering, action, block, NodeOp::Less, slot::ExportSize, 0,
-            "`size` cannot be negative");
-      return;
-    case Action::Extend:
-      Check(lowering, action, block, NodeOp::Less, slot::ExtendBy, 1,
-            "`by` must be longer than nothing");
-      return;
-    case Action::Exec:
-    case Action::Observe:
-      return;
+  ir::Builder& b = lowering.builder;
+  for (const schema::Axiom& axiom : schema::AxiomsOf(action)) {
+    const bool at_least = axiom.kind == schema::Axiom::Kind::AtLeast;
+    if (!at_least && axiom.kind != schema::Axiom::Kind::AtMost) continue;
+    const schema::Attribute& attribute = schema::AttributesOf(action)[axiom.slot];
+    const bool is_wish = attribute.origin == schema::Origin::Wish;
+    const bool is_brought = is_wish || attribute.origin == schema::Origin::Stated ||
+                            (action == Action::Egress && axiom.slot == slot::EgressPort);
+    if (!is_brought) continue;
+    NodeId wrong =
+        lowering.Test(at_least ? NodeOp::Less : NodeOp::Greater, axiom.slot, axiom.number);
+    if (is_wish || attribute.type.optional) wrong = b.And(b.Has(axiom.slot), wrong);
+    const std::string message = fmt::format("`{}` must be {}", attribute.path,
+                                            module::RangeText(axiom, attribute.type.kind));
+    block.checks.push_back({lowering.Deny(kInvalid, message), wrong});
   }
-  CURFEW_UNREACHABLE("the switch names every action");
 }
 
 }  // namespace
@@ -121,7 +82,8 @@ Block LowerGoneBlock(Lowering& lowering, Action action) {
     const RuleIndex denial =
         lowering.Deny("builtin.access", "only its creator, its owner or an operator may read it");
     block.groups.push_back(
-        {{{lowering.Allow("builtin.access", "the caller may read it"), LowerOwnAccess(lowering)}},
+        {{{lowering.Allow("builtin.access", "the caller is its creator, its owner or an operator"),
+           LowerOwnAccess(lowering)}},
          denial,
          denial});
     return block;

@@ -23,7 +23,8 @@ LifetimeTerms Tightened(const LifetimeTerms& terms, const PlanTemplate& granted)
 LifetimeReading ReadLifetime(const LifetimeTerms& terms, const LifetimeFacts& facts,
                              std::int64_t now_ms) {
   LifetimeReading reading;
-  reading.age_ms = now_ms - terms.created_ms;
+  // A clock that was set back makes nothing younger than new.
+  reading.age_ms = std::max<std::int64_t>(0, now_ms - terms.created_ms);
   reading.ttl_left_ms = terms.deadline_ms - now_ms;
   // A busy sandbox is never idle, and a frozen one has no idleness left to end.
   const bool counts_idle = !facts.busy && !facts.frozen;

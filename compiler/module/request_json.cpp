@@ -1,7 +1,6 @@
 #include "compiler/module/request_json.h"
 
 #include "compiler/base/text.h"
-#include "compiler/values/principal.h"
 
 #include <algorithm>
 #include <array>
@@ -75,7 +74,9 @@ class Decoder {
     ListFields(*action);
     ReadObject(document, "", "");
     for (const Field& field : fields_) Complete(field);
-    CheckAxioms(*action);
+    for (RequestProblem& broken : BrokenAxioms(*request_)) {
+      Problem(broken.pointer, std::move(broken.message));
+    }
   }
 
   void ReadVersion(const JsonValue& document) {
@@ -279,27 +280,6 @@ class Decoder {
     }
   }
 
-  // What the schema promises beyond types; the prover relies on it.
-  void CheckAxioms(Action action) {
-    if (action == Action::Egress) {
-      CheckPort(schema::slot::EgressPort, "/egress/port");
-      CheckMethod();
-    }
-    if (action == Action::Expose) CheckPort(schema::slot::ExposePort, "/expose/port");
-  }
-  void CheckPort(Slot slot, std::string_view pointer) {
-    if (!request_->is_present(slot)) return;
-    const std::int64_t port = request_->value(slot).integer;
-    if (port < 1 || port > 65535) Problem(pointer, "no port; ports are 1 to 65535");
-  }
-  void CheckMethod() {
-    const Slot slot = schema::slot::EgressMethod;
-    if (!request_->is_present(slot)) return;
-    if (const auto method = values::ParseMethod(request_->value(slot).text()); !method) {
-      Problem("/egress/method", method.error().message);
-    }
-    if (IsStream()) Problem("/egress/method", "a byte stream (`tcp`) has no method");
-  }
   // `tcp`, said by the document.
   [[nodiscard]] bool IsStream() const {
     if (!request_->is_present(schema::slot::EgressScheme)) return false;
@@ -338,12 +318,6 @@ class Decoder {
     return nearest.empty() ? "" : fmt::format("; did you mean `{}`?", nearest);
   }
 
-  static std::string PointerOf(std::string_view path) {
-    std::string pointer = "/" + std::string(path);
-    std::replace(pointer.begin(), pointer.end(), '.', '/');
-    return pointer;
-  }
-
   void Problem(std::string_view pointer, std::string message) {
     if (problems_.size() < kProblemsMax) {
       problems_.push_back({std::string(pointer), std::move(message)});
@@ -364,6 +338,20 @@ class Decoder {
 RequestDecoding DecodeRequest(const JsonValue& document,
                               std::span<const DeclaredAttribute> declared, StatedBy stated_by) {
   return Decoder(declared, stated_by).Run(document);
+}
+
+Result<RequestDecoding> DecodeRequestText(std::string_view text,
+                                          std::span<const DeclaredAttribute> declared,
+                                          StatedBy stated_by) {
+  CURFEW_TRY(const JsonReading reading, ReadJson(text));
+  RequestDecoding decoding = DecodeRequest(reading.value, declared, stated_by);
+  for (const std::string& pointer : reading.doubled) {
+    decoding.decoded.reset();
+    if (decoding.problems.size() >= kProblemsMax) break;
+    decoding.problems.push_back(
+        {pointer, "stands twice; which of the two is meant cannot be said"});
+  }
+  return decoding;
 }
 
 }  // namespace curfew::module

@@ -16,6 +16,7 @@
 #include "compiler/module/declared_attribute.h"
 #include "compiler/module/json_value.h"
 #include "compiler/module/request.h"
+#include "compiler/module/request_axioms.h"
 
 #include <optional>
 #include <span>
@@ -34,12 +35,6 @@ namespace curfew::module {
 //           that is no byte stream.
 enum class StatedBy : std::uint8_t { Caller, Author };
 
-// One reason why a document does not fit.
-struct RequestProblem {
-  std::string pointer;  // JSON pointer; "" is the whole document
-  std::string message;  // what was seen, what the rule is, the nearest right name
-};
-
 // The request and all that it views; moving keeps the views good.
 struct DecodedRequest {
   Request request;
@@ -56,5 +51,10 @@ struct RequestDecoding {
 
 RequestDecoding DecodeRequest(const JsonValue& document,
                               std::span<const DeclaredAttribute> declared, StatedBy stated_by);
+// The same of JSON text, in which a doubled member is one problem more. Malformed or TooLarge where
+// the text is no JSON that is read at all.
+Result<RequestDecoding> DecodeRequestText(std::string_view text,
+                                          std::span<const DeclaredAttribute> declared,
+                                          StatedBy stated_by);
 
 }  // namespace curfew::module

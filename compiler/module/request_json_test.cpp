@@ -201,8 +201,10 @@ TEST_CASE("paths that two servers could read in two ways are refused") {
 }
 
 TEST_CASE("ports and methods keep to their lists") {
-  CHECK(Problems(Egress(R"("port": 0)")) == "/egress/port: no port; ports are 1 to 65535");
-  CHECK(Problems(Egress(R"("port": 65979)")) == "/egress/port: no port; ports are 1 to 65535");
+  CHECK(Problems(Egress(R"("port": 0)")) ==
+        "/egress/port: 0 is out of range; it must be at least 1");
+  CHECK(Problems(Egress(R"("port": 65979)")) ==
+        "/egress/port: 65979 is out of range; it must be at most 65535");
   for (const char* method : {"get", "CONNECT", "TRACE", "GET ", "X"}) {
     CHECK(Problems(Egress(fmt::format(R"("method": "{}")", method))).starts_with("/egress/method"));
   }
@@ -228,6 +230,17 @@ TEST_CASE("what is left of a lifetime may be over") {
           "sandbox": {"ttl_left": "-5s"}})");
   REQUIRE(over);
   CHECK(over.decoded->request.value(schema::slot::SandboxTtlLeft).integer == -5000);
+}
+
+TEST_CASE("a doubled member is a problem at its place, and text that is no JSON is none") {
+  const auto doubled = DecodeRequestText(
+      R"({"version": 1, "action": "observe", "observe": {"what": "logs", "what": "logs"}})",
+      Declared(), StatedBy::Author);
+  REQUIRE(doubled);
+  CHECK_FALSE(doubled->decoded);
+  REQUIRE(doubled->problems.size() == 1);
+  CHECK(doubled->problems[0].pointer == "/observe/what");
+  CHECK_FALSE(DecodeRequestText("{", Declared(), StatedBy::Author));
 }
 
 TEST_CASE("problems are bounded") {

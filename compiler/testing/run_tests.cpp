@@ -1,6 +1,7 @@
 #include "compiler/testing/run_tests.h"
 
 #include "compiler/module/policy_module.h"
+#include "compiler/module/request_axioms.h"
 #include "compiler/testing/world.h"
 #include "compiler/values/quantity.h"
 
@@ -136,6 +137,14 @@ class TestRun {
  private:
   AskReport Ask(const model::AskStep& ask, source::Span span) {
     const module::Request request = world_.Ask(ask);
+    if (const auto broken = module::BrokenAxioms(request); !broken.empty()) {
+      AskReport report;
+      report.span = span;
+      report.question = QuestionOf(sources_.text(span));
+      report.failure = fmt::format("no request can have these facts: {}: {}",
+                                   broken.front().pointer, broken.front().message);
+      return report;
+    }
     module::VerdictRoom room;
     engine_.Decide(request, room.verdict);
     const module::Verdict& verdict = room.verdict;

@@ -254,4 +254,13 @@ std::string RenderJson(const Answer& answer) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
+std::string RenderText(std::size_t line, const Failure& failure) {
+  return fmt::format("error in line {}: {}\n", line, failure.message);
+}
+
+std::string RenderJson(std::size_t line, const Failure& failure) {
+  const Json json = {{"version", 1}, {"line", line}, {"error", failure.message}};
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
 }  // namespace curfew::tool

@@ -49,4 +49,8 @@ std::string RenderText(const Answer& answer, bool color);
 // One line of JSON, version 1; README.md says what stands in it.
 std::string RenderJson(const Answer& answer);
 
+// Of a line that could not be asked, counted from 1.
+std::string RenderText(std::size_t line, const Failure& failure);
+std::string RenderJson(std::size_t line, const Failure& failure);
+
 }  // namespace curfew::tool

@@ -53,7 +53,10 @@ class EvalVerb : public Verb {
     return "The request is JSON: \"version\": 1, \"action\", and the attributes of that action, "
            "their dotted\npaths as nesting; durations, sizes and times are strings. You play the "
            "runtime as well and may\nstate verified facts (caller, sandbox, now). A document that "
-           "does not fit is denied as a whole:\n`request.invalid`, with each place.\n"
+           "does not fit (an unknown, doubled, missing or impossible field) is denied as a whole:\n"
+           "`request.invalid`, with each place. Text that is no JSON at all could not be asked; "
+           "with "
+           "--lines\nsuch a line is answered with an error and its number, and the rest goes on.\n"
            "exit status: 0 allowed, 2 denied, 4 the answer depends on a fact that the request does "
            "not say,\n3 the policy is invalid, 1 could not run; of several requests, the worst\n\n"
            "example:\n"
@@ -95,27 +98,31 @@ class EvalVerb : public Verb {
     const interpret::Interpreter engine(std::move(policy));
     CURFEW_TRY(const std::string text,
                ReadInput(request_, lines_ ? limits::SetBytesMax : limits::JsonBytesMax));
-    if (!lines_) return Answer(engine, text, now_ms, console);
+    if (!lines_) {
+      Result<int> status = Answer(engine, text, now_ms, console);
+      if (status) return status;
+      return std::move(status).error().In(request_ == "-" ? "standard input" : request_);
+    }
     return AnswerLines(engine, text, now_ms, console);
   }
 
   Result<int> Answer(const module::DecisionEngine& engine, std::string_view text,
                      std::int64_t now_ms, Console& console) const {
-    const Result<JsonValue> document = ParseJson(text);
-    if (!document) return document.error().In(request_ == "-" ? "standard input" : request_);
-    auto decoding = DecodeRequest(*document, engine.module().declared(), module::StatedBy::Author);
+    auto decoding = DecodeRequestText(text, engine.module().declared(), module::StatedBy::Author);
+    if (!decoding) return decoding.error();
     tool::Answer answer;
-    if (decoding) {
-      Complete(*decoding.decoded, now_ms);
-      answer = AnswerOf(engine, decoding.decoded->request);
+    if (*decoding) {
+      Complete(*decoding->decoded, now_ms);
+      answer = AnswerOf(engine, decoding->decoded->request);
     } else {
-      answer = AnswerOf(engine.module(), decoding.problems);
+      answer = AnswerOf(engine.module(), decoding->problems);
     }
     console.Out(format_ == "json" ? RenderJson(answer)
                                   : RenderText(answer, console.colour_results()));
     return ExitStatusOf(answer);
   }
 
+  // A line that is no JSON gets an answer of its own, so that answers stay beside their requests.
   Result<int> AnswerLines(const module::DecisionEngine& engine, std::string_view text,
                           std::int64_t now_ms, Console& console) const {
     int worst = exit_status::Fine;
@@ -129,7 +136,10 @@ class EvalVerb : public Verb {
       if (line.find_first_not_of(" \t\r") == line.npos) continue;
       ++answered;
       const Result<int> status = Answer(engine, line, now_ms, console);
-      if (!status) console.Complain(fmt::format("request {}: {}", number, status.error().message));
+      if (!status) {
+        console.Out(format_ == "json" ? RenderJson(number, status.error())
+                                      : RenderText(number, status.error()));
+      }
       worst = Worse(worst, status ? *status : exit_status::CouldNotRun);
     }
     if (answered == 0) return Failure(FailureCode::Usage, request_ + ": no request in it");

@@ -1,6 +1,7 @@
 #include "runtime/gate/gate.h"
 
 #include "compiler/module/policy_module.h"
+#include "compiler/module/request_axioms.h"
 
 #include <utility>
 
@@ -43,6 +44,10 @@ Answer Gate::Judge(schema::Action action, const module::Request& request) const 
     DenyWith(answer, Undecided, "the request is one of another action");
     return answer;
   }
+  for (const module::RequestProblem& broken : module::BrokenAxioms(request)) {
+    DenyWith(answer, Invalid, broken.pointer + ": " + broken.message);
+  }
+  if (!answer.reasons.empty()) return answer;
   module::VerdictRoom room;
   module::Verdict& verdict = room.verdict;
   policy_.engine().Decide(request, verdict);

@@ -2,6 +2,7 @@
 // typed request, and only what this says opens a driver (permit.h). Total, bounded, without I/O of
 // its own; whatever goes wrong is a denial. It judges nothing itself: the decision code does, and
 // the gate adds only what it alone can know, that there was no decision:
+//   request.invalid   the facts break an axiom of the schema (module/request_axioms.h)
 //   gate.undecided    the decision code gave no usable answer
 //   gate.unrecorded   the decision could not be put on record, so it must not take effect
 #pragma once

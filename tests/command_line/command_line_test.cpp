@@ -182,6 +182,18 @@ TEST_CASE("fmt: prints, lists, shows, checks and writes") {
   CHECK(place.Shell("curfew fmt -w --check good.curfew").status == 1);
 }
 
+TEST_CASE("fmt: what another version of the language means it does not promise") {
+  const Workplace place;
+  constexpr const char* kOther = "language   2\npackage a\n";
+  place.Write("p.curfew", kOther);
+  for (const char* command : {"curfew fmt -w p.curfew", "curfew check p.curfew"}) {
+    const Ran ran = place.Shell(command);
+    CHECK(ran.status == 3);
+    CHECK_THAT(ran.err, Contains("language 2 is unknown; this build knows language 1 [CUR3008]"));
+    CHECK(place.Read("p.curfew") == kOther);
+  }
+}
+
 TEST_CASE("test: 0 passed, 2 failed, 1 none, 3 invalid; failures show both sides") {
   const Workplace place;
   WritePolicy(place, kTests);
@@ -297,6 +309,9 @@ TEST_CASE("eval: a request that does not fit is denied as a whole; what is no JS
            {Create("x", R"(, "ttl": null)"), "/create/ttl: null means nothing"},
            {Create("x", R"(, "cpu": 1.0)"), "/create/cpu: "},
            {R"({"version": 1, "action": "exec"})", "/exec/program: missing"},
+           {Create("x", R"(, "ttl": "0s")"), "/create/ttl: 0s is out of range"},
+           {Create("x", R"(, "cpu": 0)"), "/create/cpu: 0 is out of range"},
+           {R"({"version": 1, "version": 1})", "/version: stands twice"},
            {"[]", "/: an array"}}) {
     const Ran ran = eval(request);
     INFO(ran.out);
@@ -304,8 +319,7 @@ TEST_CASE("eval: a request that does not fit is denied as a whole; what is no JS
     CHECK_THAT(ran.out, Contains("request.invalid"));
     CHECK_THAT(ran.out, Contains(reason));
   }
-  for (const std::string request :
-       {"", "{", "{}{}", R"({"version": 1, "version": 1})", "\xff", "nonsense"}) {
+  for (const std::string request : {"", "{", "{}{}", "\xff", "nonsense"}) {
     const Ran ran = eval(request);
     INFO(ran.err);
     CHECK(ran.status == 1);
@@ -330,11 +344,28 @@ TEST_CASE("eval: many requests, one a line; the worst answer is the status") {
   const Ran ran = place.Shell("curfew eval p.curfew --request r.jsonl --lines --format json");
   CHECK(ran.status == 2);
   CHECK(std::count(ran.out.begin(), ran.out.end(), '\n') == 2);
-  place.Write("r.jsonl", "nonsense\n" + line(Create()));
+  // A bad line is answered where it stands, and the rest goes on.
+  place.Write("r.jsonl", line(Create("none")) + "\nnonsense\n" +
+                             "{\"version\": 1, \"version\": 1}\n" + line(Create()));
   const Ran broken = place.Shell("curfew eval p.curfew --request r.jsonl --lines");
   CHECK(broken.status == 1);
-  CHECK_THAT(broken.err, Contains("request 1: "));
-  CHECK_THAT(broken.out, StartsWith("allow"));
+  CHECK(broken.err == "");
+  CHECK_THAT(broken.out, Contains("\nerror in line 3: not JSON at line 1, column 2"));
+  CHECK_THAT(broken.out, Contains("\nallow create in class `coding`\n"));
+  const Ran objects = place.Shell("curfew eval p.curfew --request r.jsonl --lines --format json");
+  CHECK(objects.status == 1);
+  std::vector<JsonValue> answers;
+  for (std::size_t at = 0; at < objects.out.size();) {
+    const std::size_t end = objects.out.find('\n', at);
+    answers.push_back(Parse(objects.out.substr(at, end - at)));
+    at = end + 1;
+  }
+  REQUIRE(answers.size() == 4);
+  CHECK(answers[0].Find("decision")->text == "deny");
+  CHECK(answers[1].Find("line")->integer == 3);
+  CHECK_THAT(answers[1].Find("error")->text, StartsWith("not JSON"));
+  CHECK(answers[2].Find("denials")->items[0].Find("id")->text == "request.invalid");
+  CHECK(answers[3].Find("decision")->text == "allow");
   place.Write("r.jsonl", "\n\n");
   CHECK(place.Shell("curfew eval p.curfew --request r.jsonl --lines").status == 1);
 }

@@ -40,14 +40,16 @@ std::size_t Read(const module::Request& request, std::size_t slots) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   static const auto declared = Declared();
-  const auto document = ParseJson(std::string_view(reinterpret_cast<const char*>(data), size));
-  if (!document) return 0;
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
   for (const auto who : {module::StatedBy::Caller, module::StatedBy::Author}) {
-    const module::RequestDecoding decoding = DecodeRequest(*document, declared, who);
+    const auto read = module::DecodeRequestText(text, declared, who);
+    if (!read) return 0;
+    const module::RequestDecoding& decoding = *read;
     CURFEW_CHECK(decoding.problems.empty() == decoding.decoded.has_value(),
                  "a document fits, or it says where it does not");
     if (!decoding) continue;
     const module::Request& request = decoding.decoded->request;
+    CURFEW_CHECK(module::BrokenAxioms(request).empty(), "what was decoded keeps to the axioms");
     volatile std::size_t sink =
         Read(request, schema::AttributesOf(request.action()).size() + declared.size());
     (void)sink;

@@ -145,6 +145,26 @@ TEST_CASE_METHOD(Fixture, "what cannot be put on record does not take effect") {
   CHECK(decision.answer.reasons[0].id == "gate.unrecorded");
 }
 
+TEST_CASE_METHOD(Fixture,
+                 "facts that no request can have are denied, whatever decision code says") {
+  engine->script = [](module::Verdict& verdict) {
+    verdict.effect = module::Effect::Allow;
+    verdict.class_index = 0;
+    verdict.allows.Add(0);
+  };
+  module::Request request(Action::Export);
+  request.SetInteger(schema::slot::ExportSize, 2);
+  request.SetInteger(schema::slot::ExportTotal, 2);
+  CHECK(gate->Decide<Action::Export>(request).permit);
+  request.SetInteger(schema::slot::ExportTotal, 1);
+  const Decision<Action::Export> decision = gate->Decide<Action::Export>(request);
+  CHECK_FALSE(decision.permit);
+  REQUIRE(decision.answer.reasons.size() == 1);
+  CHECK(decision.answer.reasons[0].id == "request.invalid");
+  CHECK(decision.answer.reasons[0].message.find("/export/total: ") == 0);
+  CHECK(sink.recorded.size() == 2);
+}
+
 TEST_CASE_METHOD(Fixture, "a request of another action opens nothing") {
   engine->script = Allow;
   const module::Request request(Action::Observe);
