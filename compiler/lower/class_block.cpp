@@ -175,11 +175,14 @@ void LowerExport(Lowering& lowering, const model::Class& of, Block& block) {
   if (block.groups.empty()) block.groups.push_back({{}, none, none});
 }
 
-void LowerObserve(Lowering& lowering, const model::Class& of, Block& block) {
+// Who may ask at all; rules only take away from that. An allow says by what the caller came in:
+// as creator, owner or operator, or by an `access` that names it.
+void LowerAccess(Lowering& lowering, const model::Class& of, Block& block) {
   const RuleIndex none = lowering.Deny("builtin.access",
                                        "the caller is neither creator, owner, operator nor named "
                                        "by `access`");
-  const RuleIndex own = lowering.Allow("builtin.access", "the caller may read it");
+  const RuleIndex own =
+      lowering.Allow("builtin.access", "the caller is its creator, its owner or an operator");
   for (const model::Class* link : ChainOf(lowering.model, of)) {
     ir::Group group{{{own, LowerOwnAccess(lowering)}}, none, none};
     if (link->identity.access) {
@@ -197,21 +200,6 @@ void LowerUngranted(Lowering& lowering, const model::Class& of, Action action, B
       lowering.Deny(model::DefaultIdOf(of.name, action),
                     fmt::format("the class grants no `{}`", schema::WordOf(action)), of.span);
   block.groups.push_back({{}, none, none});
-}
-
-// Who may ask at all; rules only take away from that.
-void LowerAccessBar(Lowering& lowering, const model::Class& of, Block& block) {
-  ir::Builder& b = lowering.builder;
-  std::vector<NodeId> links;
-  for (const model::Class* link : ChainOf(lowering.model, of)) {
-    if (!link->identity.access) continue;
-    links.push_back(LowerListedAccess(lowering, link->identity.access->principals));
-  }
-  const NodeId listed = links.empty() ? b.Constant(false) : b.And(links);
-  block.denials.push_back({lowering.Deny("builtin.access",
-                                         "the caller is neither creator, owner, operator nor named "
-                                         "by `access`"),
-                           b.Not(b.Or(LowerOwnAccess(lowering), listed))});
 }
 
 // Time. Authority is held while something of ttl is left, and until idleness has ended it; an
@@ -260,7 +248,7 @@ Block LowerClassBlock(Lowering& lowering, const model::Class& of, Action action)
       LowerCreate(lowering, of, block);
       return block;
     case Action::Observe:
-      LowerObserve(lowering, of, block);
+      LowerAccess(lowering, of, block);
       return block;
     case Action::Egress:
       LowerNetwork(lowering, of, block);
@@ -280,7 +268,7 @@ Block LowerClassBlock(Lowering& lowering, const model::Class& of, Action action)
       LowerUngranted(lowering, of, action, block);
       break;
   }
-  LowerAccessBar(lowering, of, block);
+  LowerAccess(lowering, of, block);
   LowerTime(lowering, of, action, block);
   return block;
 }

@@ -2,6 +2,7 @@
 #include "compiler/diagnostics/render.h"
 #include "compiler/interpret/interpreter.h"
 #include "compiler/ir/encode.h"
+#include "compiler/ir/print.h"
 #include "compiler/lower/lower.h"
 #include "compiler/model/print.h"
 #include "compiler/syntax/format.h"
@@ -53,6 +54,17 @@ Printed RunCheck(const source::SourceMap& sources) {
   return {model::Print(model), false};
 }
 
+// Decision code, which is proven as it is built.
+Printed RunLower(const source::SourceMap& sources) {
+  diagnostics::Sink sink;
+  const auto trees = syntax::ParseAll(sources, sink);
+  const model::PolicyModel model = check::Check(trees, sources, sink);
+  if (sink.has_errors()) return {diagnostics::RenderText(sink, sources), true};
+  const auto code = lower::Lower(model, sources);
+  if (!code) return {code.error().message + "\n", true};
+  return {ir::Print(*code), false};
+}
+
 // The tests that the set carries, every question of them, and the rules that none met.
 Printed RunTests(const source::SourceMap& sources) {
   diagnostics::Sink sink;
@@ -71,10 +83,8 @@ Printed RunTests(const source::SourceMap& sources) {
 }
 
 constexpr Stage All[] = {
-    {"syntax", RunSyntax, 1000, 2999},
-    {"fmt", RunFormat, 0, 0},
-    {"check", RunCheck, 3000, 6999},
-    {"test", RunTests, 0, 0},
+    {"syntax", RunSyntax, 1000, 2999}, {"fmt", RunFormat, 0, 0}, {"check", RunCheck, 3000, 6999},
+    {"lower", RunLower, 0, 0},         {"test", RunTests, 0, 0},
 };
 
 }  // namespace

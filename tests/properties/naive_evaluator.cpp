@@ -310,12 +310,12 @@ class NaiveDecision {
   void Checks();
   void SelectClass();
   void Rules(std::optional<std::size_t> of_class);
-  Truth Access(const model::Class* of) const;
+  Truth OwnAccess() const;
+  void Access(const model::Class* of);
   void Create(const model::Class& of);
   void Exec(const model::Class& of);
   void Egress(const model::Class& of);
   void Export(const model::Class& of);
-  void Observe(const model::Class* of);
   void Time(const model::Class& of);
   void Bound(const std::string& id, const module::Bound& bound, Slot which);
   Truth Says(const model::EgressRule& rule) const;
@@ -409,25 +409,15 @@ void NaiveDecision::Rules(std::optional<std::size_t> of_class) {
   }
 }
 
-Truth NaiveDecision::Access(const model::Class* of) const {
+Truth NaiveDecision::OwnAccess() const {
   const Fact caller = Text(slot::CallerId);
   const Fact owner = Text(slot::TaskOwner);
   const Fact creator = Text(slot::SandboxCreator);
   const Fact groups = Texts(slot::CallerGroups);
   const auto same = [](const Fact& a, const Fact& b) { return a && b ? Truth(*a == *b) : Truth(); };
-  std::vector<Truth> ways = {same(caller, creator), same(caller, owner),
-                             owner && groups ? Truth(Has(groups->items, *owner)) : Truth(),
-                             NumberIs(slot::CallerOperator, [](Wide n) { return n == 1; })};
-  if (of != nullptr && of->identity.access && !of->identity.access->principals.empty()) {
-    const auto& listed = of->identity.access->principals;
-    const auto is_listed = [&](const Thing& thing) {
-      return std::find(listed.begin(), listed.end(), thing.text) != listed.end();
-    };
-    ways.push_back(caller ? Truth(is_listed(*caller)) : Truth());
-    ways.push_back(groups
-                       ? Truth(std::any_of(groups->items.begin(), groups->items.end(), is_listed))
-                       : Truth());
-  }
+  const std::vector<Truth> ways = {same(caller, creator), same(caller, owner),
+                                   owner && groups ? Truth(Has(groups->items, *owner)) : Truth(),
+                                   NumberIs(slot::CallerOperator, [](Wide n) { return n == 1; })};
   return Some(ways);
 }
 
@@ -626,8 +616,9 @@ void NaiveDecision::Export(const model::Class& of) {
   }
 }
 
-void NaiveDecision::Observe(const model::Class* of) {
-  const Truth own = Access(nullptr);
+// Who may ask: as creator, owner, operator, or named by `access` of the class, if there is one.
+void NaiveDecision::Access(const model::Class* of) {
+  const Truth own = OwnAccess();
   bool granted = own == Truth(true);
   bool unknown = !own;
   if (granted) answer_.allows.insert("builtin.access");
@@ -677,7 +668,7 @@ NaiveAnswer NaiveDecision::Run() {
       if (of.name == name->text) class_ = &of;
     }
     if (class_ == nullptr && action != Action::Observe) DenySurely("class.gone");
-    if (class_ == nullptr && action == Action::Observe) Observe(nullptr);
+    if (class_ == nullptr && action == Action::Observe) Access(nullptr);
   } else {
     DenyUnsurely("class.gone");
   }
@@ -698,7 +689,6 @@ NaiveAnswer NaiveDecision::Run() {
         Export(*class_);
         break;
       case Action::Observe:
-        Observe(class_);
         break;
       case Action::Resume:
       case Action::Expose:
@@ -709,9 +699,7 @@ NaiveAnswer NaiveDecision::Run() {
         break;
     }
     if (action != Action::Create && action != Action::Observe) Time(*class_);
-    if (action != Action::Create && action != Action::Observe && action != Action::Egress) {
-      Deny("builtin.access", Not(Access(class_)));
-    }
+    if (action != Action::Create && action != Action::Egress) Access(class_);
     Rules(index);
   }
   Rules(std::nullopt);
