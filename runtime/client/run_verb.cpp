@@ -8,11 +8,13 @@
 #include "runtime/keeper/resolver_place.h"
 
 #include <cerrno>
+#include <dirent.h>
 #include <fcntl.h>
 #include <linux/nsfs.h>
 #include <sched.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -21,6 +23,37 @@ namespace curfew::client {
 namespace {
 
 constexpr std::size_t TaskBytesMax = 4 * 1024 * 1024;
+
+// The folder of --out, made if it is not there. Whatever would keep an export from it is found
+// here, before anything boots: a name that is taken, a folder that cannot be written.
+Result<OwnedFd> OpenEmptyFolder(const std::string& path) {
+  const std::string what = "--out " + path;
+  if (mkdir(path.c_str(), 0755) != 0 && errno != EEXIST) {
+    const bool no_parent = errno == ENOENT;
+    Failure failure = SystemFailure(errno, what + ": the folder cannot be made");
+    if (!no_parent) return failure;
+    return Failure(failure.code, what +
+                                     ": the folder that it is to stand in is not there; make it "
+                                     "first");
+  }
+  CURFEW_TRY(OwnedFd folder, host::ExportDirectory::Open(path));
+  if (faccessat(folder.get(), ".", W_OK | X_OK, AT_EACCESS) != 0) {
+    return SystemFailure(errno, what + ": nothing can be written there");
+  }
+  DIR* entries = opendir(path.c_str());
+  if (entries == nullptr) return SystemFailure(errno, what + ": cannot be read");
+  bool is_empty = true;
+  while (const dirent* entry = readdir(entries)) {
+    const std::string_view name = entry->d_name;
+    is_empty = is_empty && (name == "." || name == "..");
+  }
+  closedir(entries);
+  if (is_empty) return folder;
+  return Failure(FailureCode::AlreadyExists,
+                 what +
+                     ": the folder is not empty, and an export never replaces a file; name "
+                     "another, or take away what is in it");
+}
 
 class RunVerb final : public Verb {
  public:
@@ -46,8 +79,9 @@ class RunVerb final : public Verb {
     app.add_option("--task", task_, "the task, a JSON file")->required();
     app.add_option("--image", image_,
                    "the folder of the image (default: `image` in the state directory)");
-    app.add_option("--out", out_,
-                   "the folder for exports, made if it is not there (default: with the receipt)");
+    app.add_option(
+        "--out", out_,
+        "the folder for exports, empty, or made if it is not there (default: with the receipt)");
     app.add_option(
         "--dial-from", dial_from_,
         "the network namespace that the gateway dials from, as the path of one (default: "
@@ -138,10 +172,7 @@ class RunVerb final : public Verb {
       CURFEW_TRY_VOID(means_.files.MakeDirectory(station.state().Exports(id), 0700));
       return host::ExportDirectory::Open(station.state().Exports(id));
     }
-    if (mkdir(out_.c_str(), 0755) != 0 && errno != EEXIST) {
-      return SystemFailure(errno, "make the folder for exports, " + out_);
-    }
-    return host::ExportDirectory::Open(out_);
+    return OpenEmptyFolder(out_);
   }
 
   Result<int> Talk(Console& console, Station& station, const Bytes& module, const Task& task,

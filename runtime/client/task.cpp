@@ -1,6 +1,10 @@
 #include "runtime/client/task.h"
 
+#include "compiler/base/limits.h"
+#include "compiler/base/text.h"
+#include "compiler/values/path.h"
 #include "compiler/values/quantity.h"
+#include "compiler/values/variable.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -21,6 +25,9 @@ using Kind = JsonValue::Kind;
 constexpr std::int64_t TaskVersion = 1;
 constexpr std::size_t CommandsMax = 1024;
 constexpr std::size_t ArgumentBytesMax = 96 * 1024;  // of one command, all arguments together
+
+constexpr std::string_view NulMistake = "a NUL byte, which ends a text for the kernel";
+bool HoldsNul(std::string_view text) { return text.find('\0') != std::string_view::npos; }
 
 // Reads one object: each member is taken by name, the rest are mistakes.
 class Members {
@@ -48,8 +55,14 @@ class Members {
   }
 
   std::string Text(std::string_view name, bool required) {
+    return OptionalText(name, required).value_or("");
+  }
+
+  std::optional<std::string> OptionalText(std::string_view name, bool required = false) {
     const JsonValue* member = Take(name, Kind::String, required);
-    return member != nullptr ? member->text : std::string();
+    if (member == nullptr) return std::nullopt;
+    if (HoldsNul(member->text)) Complain(name, std::string(NulMistake));
+    return member->text;
   }
 
   bool Flag(std::string_view name) {
@@ -62,11 +75,14 @@ class Members {
     const JsonValue* member = Take(name, Kind::Array, required);
     if (member == nullptr) return texts;
     for (std::size_t i = 0; i < member->items.size(); ++i) {
-      if (member->items[i].is(Kind::String)) {
-        texts.push_back(member->items[i].text);
-      } else {
+      if (!member->items[i].is(Kind::String)) {
         Complain(name, fmt::format("item {} is no string", i));
+        continue;
       }
+      if (HoldsNul(member->items[i].text)) {
+        Complain(name, fmt::format("item {}: {}", i, NulMistake));
+      }
+      texts.push_back(member->items[i].text);
     }
     return texts;
   }
@@ -127,20 +143,42 @@ Json ToJson(const JsonValue& value) {
 }
 
 std::uint64_t TimeoutOf(Members& members) {
-  const std::string text = members.Text("timeout", false);
-  if (text.empty()) return 0;
-  const values::Parsed<std::int64_t> parsed = values::ParseDuration(text);
+  const std::optional<std::string> text = members.OptionalText("timeout");
+  if (!text) return 0;
+  const values::Parsed<std::int64_t> parsed = values::ParseDuration(*text);
   if (parsed && *parsed > 0) return static_cast<std::uint64_t>(*parsed);
   members.Complain("timeout", parsed ? "a timeout is longer than nothing" : parsed.error().message);
   return 0;
 }
 
-bool IsVariableName(std::string_view name) {
-  return !name.empty() && (name[0] < '0' || name[0] > '9') &&
-         std::all_of(name.begin(), name.end(), [](char c) {
-           return c == '_' || (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') ||
-                  (c >= 'a' && c <= 'z');
-         });
+// The variables as "NAME=text". A reserved one could only be refused once the machine has booted.
+std::vector<std::string> EnvironmentOf(Members& members) {
+  std::vector<std::string> variables;
+  const JsonValue* env = members.Take("env", Kind::Object, false);
+  if (env == nullptr) return variables;
+  for (const JsonMember& variable : env->members) {
+    const std::string name = Printable(variable.name, 60);
+    if (!values::IsVariableName(variable.name)) {
+      members.Complain("env", fmt::format("`{}` is no name of a variable", name));
+    } else if (const std::string_view entry = values::ReservedBy(variable.name); !entry.empty()) {
+      members.Complain("env", fmt::format("`{}` is reserved (`{}`), since it would change what the "
+                                          "judged program does; leave it out, or set it in what "
+                                          "the command runs",
+                                          name, entry));
+    } else if (!variable.value.is(Kind::String)) {
+      members.Complain("env", fmt::format("`{}` has no text", name));
+    } else if (HoldsNul(variable.value.text)) {
+      members.Complain("env", fmt::format("`{}`: {}", name, NulMistake));
+    } else {
+      variables.push_back(variable.name + "=" + variable.value.text);
+    }
+  }
+  return variables;
+}
+
+std::string MessageOf(const values::Error& error) {
+  if (error.suggestion.empty()) return error.message;
+  return fmt::format("{}; write `{}`", error.message, error.suggestion);
 }
 
 TaskCommand CommandOf(const JsonValue& json, std::string pointer,
@@ -149,24 +187,26 @@ TaskCommand CommandOf(const JsonValue& json, std::string pointer,
   TaskCommand command;
   command.exec.argv = members.Texts("run", true);
   if (command.exec.argv.empty()) members.Complain("run", "a command has at least a program");
+  if (command.exec.argv.size() > limits::SetElementsMax) {
+    members.Complain("run", fmt::format("more than {} arguments", limits::SetElementsMax));
+  }
   std::size_t bytes = 0;
   for (const std::string& argument : command.exec.argv) bytes += argument.size();
   if (bytes > ArgumentBytesMax) members.Complain("run", "the arguments are too long");
-  if (std::string name = members.Text("stdin", false); !name.empty()) {
-    command.stdin_file = std::move(name);
-    command.exec.input = true;
+  if (!command.exec.argv.empty() && command.exec.argv[0].empty()) {
+    members.Complain("run", "the program has no name");
   }
-  if (const JsonValue* env = members.Take("env", Kind::Object, false)) {
-    for (const JsonMember& variable : env->members) {
-      if (!IsVariableName(variable.name) || !variable.value.is(Kind::String)) {
-        members.Complain(
-            "env", fmt::format("`{}` is no variable with a text", Printable(variable.name, 60)));
-        continue;
-      }
-      command.exec.env.push_back(variable.name + "=" + variable.value.text);
+  command.stdin_file = members.OptionalText("stdin");
+  command.exec.input = command.stdin_file.has_value();
+  command.exec.env = EnvironmentOf(members);
+  if (const std::optional<std::string> cwd = members.OptionalText("cwd")) {
+    const values::Parsed<std::string> path = values::ParseFilePath(*cwd);
+    if (path) {
+      command.exec.cwd = *path;
+    } else {
+      members.Complain("cwd", MessageOf(path.error()));
     }
   }
-  if (std::string cwd = members.Text("cwd", false); !cwd.empty()) command.exec.cwd = cwd;
   command.exec.timeout_ms = TimeoutOf(members);
   command.exec.background = members.Flag("background");
   command.allow_failure = members.Flag("allow_failure");
@@ -210,7 +250,7 @@ Json Wishes(Members& task, Task& read, std::vector<std::string>& mistakes) {
   read.image = members.Text("image", true);
   Json wishes = Json::object();
   for (const char* name : {"class", "memory", "disk", "ttl", "isolation"}) {
-    if (std::string wish = members.Text(name, false); !wish.empty()) wishes[name] = wish;
+    if (const std::optional<std::string> wish = members.OptionalText(name)) wishes[name] = *wish;
   }
   if (const JsonValue* cpu = members.Take("cpu", Kind::Integer, false)) {
     wishes["cpu"] = cpu->integer;
@@ -222,6 +262,21 @@ Json Wishes(Members& task, Task& read, std::vector<std::string>& mistakes) {
   }
   members.Finish();
   return wishes;
+}
+
+// What is to be exported, in the form that policy text has too.
+std::vector<std::string> ExportsOf(Members& task) {
+  std::vector<std::string> patterns = task.Texts("export", false);
+  if (patterns.size() > keeper::ExportPatternsMax) {
+    task.Complain("export", fmt::format("more than {} patterns", keeper::ExportPatternsMax));
+  }
+  for (const std::string& pattern : patterns) {
+    const values::Parsed<values::PathGlob> glob = values::ParseFileGlob(pattern);
+    if (glob || HoldsNul(pattern)) continue;  // of a NUL it was said already
+    task.Complain("export",
+                  fmt::format("`{}`: {}", Printable(pattern, 60), MessageOf(glob.error())));
+  }
+  return patterns;
 }
 
 }  // namespace
@@ -246,7 +301,7 @@ Result<Task> ReadTask(std::string_view text) {
       task.commands.push_back(CommandOf(commands->items[i], PointerTo("/commands", i), mistakes));
     }
   }
-  task.exports = members.Texts("export", false);
+  task.exports = ExportsOf(members);
   members.Finish();
   if (mistakes.empty()) return task;
   std::string message = "the task is not as task.schema.json has it:";

@@ -69,6 +69,54 @@ TEST_CASE("every mistake of a task is named with its place") {
   }
 }
 
+// A task with one command, whose members these are.
+std::string Command(std::string_view members) {
+  return fmt::format(R"({{"version": 1, "id": "t", "owner": "user:ana", "team": "x", "kind": "k",
+    "trigger": "human", "create": {{"image": "python311"}}, "commands": [{{{}}}]}})",
+                     members);
+}
+
+TEST_CASE("what could only fail once a machine has booted is found in the task") {
+  struct Case {
+    std::string task;
+    const char* place;
+    const char* why;
+  };
+  for (const Case& c : {
+           Case{TaskWith(R"(, "export": ["/work/../etc/**"])"), "/export", "`..`"},
+           Case{TaskWith(R"(, "export": ["work/out/**"])"), "/export", "begins with `/`"},
+           Case{TaskWith(R"(, "export": ["/a\u0000b"])"), "/export", "NUL"},
+           Case{TaskWith(R"(, "export": [""])"), "/export", ""},
+           Case{Command(R"("run": [])"), "/commands/0/run", "at least a program"},
+           Case{Command(R"("run": [""])"), "/commands/0/run", "no name"},
+           Case{Command(R"("run": ["a", "b\u0000c"])"), "/commands/0/run", "NUL"},
+           Case{Command(R"("run": ["a"], "cwd": "/a\u0000b")"), "/commands/0/cwd", "NUL"},
+           Case{Command(R"("run": ["a"], "cwd": "work")"), "/commands/0/cwd", "`/`"},
+           Case{Command(R"("run": ["a"], "cwd": "")"), "/commands/0/cwd", ""},
+           Case{Command(R"("run": ["a"], "timeout": "")"), "/commands/0/timeout", ""},
+           Case{Command(R"("run": ["a"], "stdin": "a.py\u0000x")"), "/commands/0/stdin", "NUL"},
+           Case{Command(R"("run": ["a"], "env": {"A": "b\u0000c"})"), "/commands/0/env", "NUL"},
+           Case{Command(R"("run": ["a"], "env": {"A=": "b"})"), "/commands/0/env", "no name"},
+           Case{Command(R"("run": ["a"], "env": {"LD_PRELOAD": "b"})"), "/commands/0/env",
+                "`LD_PRELOAD` is reserved (`LD_*`)"},
+           Case{Command(R"("run": ["a"], "env": {"bash_env": "b"})"), "/commands/0/env",
+                "is reserved (`BASH_ENV`)"},
+       }) {
+    const std::string mistake = MistakeOf(c.task);
+    INFO(c.task << '\n' << mistake);
+    CHECK(mistake.find(std::string(c.place) + ": ") != std::string::npos);
+    CHECK(mistake.find(c.why) != std::string::npos);
+  }
+}
+
+TEST_CASE("an empty wish is passed on, so that the decoder of requests refuses it") {
+  const Result<Task> task = ReadTask(
+      R"({"version": 1, "id": "t", "owner": "user:ana", "team": "x", "kind": "k",
+          "trigger": "human", "create": {"image": "python311", "ttl": ""}, "commands": []})");
+  REQUIRE(task);
+  CHECK(task->request["create"]["ttl"] == "");
+}
+
 TEST_CASE("standard input is read beside the task and through no link") {
   const fakes::TemporaryDirectory directory;
   const std::string task = directory.path() + "/task.json";

@@ -1,7 +1,10 @@
 #include "runtime/keeper/commands.h"
 
+#include "compiler/base/text.h"
+#include "compiler/values/variable.h"
 #include "runtime/lifecycle/records.h"
 
+#include <algorithm>
 #include <csignal>
 #include <system_error>
 
@@ -24,17 +27,26 @@ CommandResult NotRun(const std::vector<std::string>& argv) {
   return result;
 }
 
-// Variables that would change what the judged program is or whom it trusts (language.md section 7),
-// in any case.
-bool IsReserved(std::string_view assignment) {
-  std::string name(assignment.substr(0, assignment.find('=')));
-  for (char& c : name) {
-    if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
+// Why the command makes no request at all; empty where it makes one. The client asks the same
+// before anything boots; this is for whoever else speaks to a keeper.
+std::string FaultOf(const ExecMessage& message) {
+  const auto holds_nul = [](std::string_view text) { return text.find('\0') != text.npos; };
+  if (std::any_of(message.argv.begin(), message.argv.end(), holds_nul)) {
+    return "/exec/args: a NUL byte, which ends a text for the kernel";
   }
-  for (const std::string_view prefix : {"LD_", "SSL_CERT_", "PYTHON", "GIT_", "CURFEW_"}) {
-    if (name.starts_with(prefix)) return true;
+  for (const std::string& variable : message.env) {
+    const std::string_view name = std::string_view(variable).substr(0, variable.find('='));
+    if (name.size() == variable.size() || !values::IsVariableName(name) || holds_nul(variable)) {
+      return "the environment: " + Printable(variable, 60) + " is no variable with a text";
+    }
+    if (const std::string_view entry = values::ReservedBy(name); !entry.empty()) {
+      return fmt::format(
+          "the environment: {} is reserved ({}); it would change what the judged "
+          "program does",
+          name, entry);
+    }
   }
-  return name == "NODE_OPTIONS" || name.ends_with("_PROXY");
+  return {};
 }
 
 }  // namespace
@@ -51,11 +63,8 @@ bool Commands::Begin(std::uint32_t id, ExecMessage message) {
     Finish(id, NotRun(command.message.argv), "the sandbox is not there any more");
     return true;
   }
-  for (const std::string& variable : command.message.env) {
-    if (!IsReserved(variable)) continue;
-    Finish(id, NotRun(command.message.argv),
-           "the variable " + Printable(variable.substr(0, variable.find('='))) +
-               " is reserved: it would change what the judged program does");
+  if (const std::string fault = FaultOf(command.message); !fault.empty()) {
+    Deny(id, desk_.gate.Refuse(schema::Action::Exec, fault), command.message.argv.front());
     return true;
   }
   const guest::Prepare prepare{.arguments = command.message.argv,
@@ -92,12 +101,19 @@ void Commands::Judge(std::uint32_t id, const std::string& program) {
   } else {
     decision.answer = desk_.gate.Refuse(schema::Action::Exec, asked.error().message);
   }
+  if (!decision.permit) {
+    desk_.driver.session()->Drop(command.exec);
+    return Deny(id, decision.answer, program);
+  }
   desk_.TellDecision(id, decision.answer, program);
-  if (decision.permit) return Run(*std::move(decision.permit), command, program);
-  desk_.driver.session()->Drop(command.exec);
-  CommandResult result = NotRun(argv);
+  Run(*std::move(decision.permit), command, program);
+}
+
+void Commands::Deny(std::uint32_t id, const gate::Answer& answer, const std::string& subject) {
+  desk_.TellDecision(id, answer, subject);
+  CommandResult result = NotRun(running_.at(id).message.argv);
   result.allowed = false;
-  result.reason = gate::Describe(decision.answer.reasons.front());
+  result.reason = gate::Describe(answer.reasons.front());
   Finish(id, std::move(result), {});
 }
 

@@ -40,6 +40,7 @@ class Commands {
   };
 
   void Judge(std::uint32_t id, const std::string& program);
+  void Deny(std::uint32_t id, const gate::Answer& answer, const std::string& subject);
   // The entry of the driver: only an allowed exec opens it, and only for the program that was
   // judged.
   void Run(gate::Permit<schema::Action::Exec> permit, Command& command, const std::string& program);

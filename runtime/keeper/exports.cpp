@@ -1,5 +1,7 @@
 #include "runtime/keeper/exports.h"
 
+#include "compiler/base/text.h"
+#include "compiler/values/path.h"
 #include "runtime/lifecycle/records.h"
 
 #include <algorithm>
@@ -13,6 +15,8 @@ namespace slot = schema::slot;
 
 namespace {
 
+static_assert(ExportPatternsMax <= guest::PatternsMax);
+
 // The folder that a pattern begins with, up to its first wildcard: "/work/out/" of "/work/out/**".
 std::string_view LiteralFolder(std::string_view pattern) {
   const std::size_t star = pattern.find('*');
@@ -23,7 +27,7 @@ std::string_view LiteralFolder(std::string_view pattern) {
 }  // namespace
 
 bool Exports::Begin(std::uint32_t id, ExportMessage message) {
-  if (busy_ || message.patterns.empty() || message.patterns.size() > guest::PatternsMax) {
+  if (busy_ || message.patterns.empty() || message.patterns.size() > ExportPatternsMax) {
     return false;
   }
   busy_ = true;
@@ -32,6 +36,12 @@ bool Exports::Begin(std::uint32_t id, ExportMessage message) {
   exported_ = 0;
   listing_fault_.clear();
   desk_.lifetime.Begin();
+  for (const std::string& pattern : patterns_) {
+    const values::Parsed<values::PathGlob> glob = values::ParseFileGlob(pattern);
+    if (glob) continue;
+    Finish(fmt::format("the pattern {}: {}", Printable(pattern, 60), glob.error().message));
+    return true;
+  }
   guest::Session* session = desk_.driver.session();
   if (session == nullptr || session->failure()) {
     Finish("the sandbox is not there any more");

@@ -27,6 +27,7 @@ using evidence::Json;
 inline constexpr int ProtocolVersion = 1;
 inline constexpr std::size_t OutputChunkBytes = 32 * 1024;
 inline constexpr std::size_t InputChunkBytes = 32 * 1024;
+inline constexpr std::size_t ExportPatternsMax = 64;
 
 enum class Kind : std::uint8_t {
 // To the keeper.

@@ -59,6 +59,40 @@ class BadInput(rig.EndToEnd):
         self.refused(self.run_task(self.task([{"run": ["python3", "-"], "stdin": "link.py"}])), "no link")
         self.nothing_began()
 
+    def test_what_only_a_booted_machine_would_have_noticed(self):
+        for command, *words in (({"run": []}, "/commands/0/run"),
+                                ({"run": ["a\0b"]}, "/commands/0/run", "NUL"),
+                                ({"run": ["true"], "cwd": "work"}, "/commands/0/cwd"),
+                                ({"run": ["true"], "env": {"LD_PRELOAD": "x.so"}}, "/commands/0/env", "reserved"),
+                                ({"run": ["true"], "env": {"A": "b\0c"}}, "/commands/0/env", "NUL")):
+            with self.subTest(command):
+                self.refused(self.run_task(self.task([command])), "task.json", *words)
+        with open(self.task([])) as file:
+            task = json.load(file)
+        for pattern in ("/work/../etc/**", "work/out/**", "/work/\0"):
+            with self.subTest(pattern):
+                task["export"] = [pattern]
+                self.refused(self.run_task(self.write("task.json", json.dumps(task))), "/export")
+        self.nothing_began()
+
+    def test_a_folder_for_exports_that_cannot_take_them(self):
+        task = self.task([])
+        os.mkdir(self.out)
+        self.write("out/from-before", "kept")
+        self.refused(self.run_task(task), "--out", "not empty")
+        self.out = os.path.join(self.folder, "nowhere", "out")
+        self.refused(self.run_task(task), "--out", "make it first")
+        self.out = self.write("plain", "")
+        self.refused(self.run_task(task), self.out)
+        self.nothing_began()
+
+    def test_no_wish_is_for_nothing(self):
+        for wish in ({"cpu": 0}, {"ttl": "0s"}, {"memory": "0B"}, {"ttl": ""}):
+            with self.subTest(wish):
+                name, = wish
+                self.refused(self.run_task(self.task([], create={"image": "python311", **wish})),
+                             "request.invalid", "/create/" + name, status=126)
+
     def test_images(self):
         task = self.task([])
         self.image = os.path.join(self.folder, "nowhere")
