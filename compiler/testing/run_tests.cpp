@@ -24,6 +24,13 @@ std::vector<std::string> IdsOf(const module::RuleList& list, const module::Polic
   return ids;
 }
 
+std::vector<std::string> ExpectedIdsOf(const model::AskStep& ask) {
+  std::vector<std::string> ids;
+  for (const model::ExpectedId& id : ask.ids) ids.push_back(id.id);
+  std::sort(ids.begin(), ids.end());
+  return ids;
+}
+
 std::string Say(bool allow, bool only, const std::vector<std::string>& ids) {
   return fmt::format("{}{}{}{}", allow ? "allow" : "deny", only ? " only" : "",
                      ids.empty() ? "" : " ", fmt::join(ids, ", "));
@@ -138,12 +145,7 @@ class TestRun {
   AskReport Ask(const model::AskStep& ask, source::Span span) {
     const module::Request request = world_.Ask(ask);
     if (const auto broken = module::BrokenAxioms(request); !broken.empty()) {
-      AskReport report;
-      report.span = span;
-      report.question = QuestionOf(sources_.text(span));
-      report.failure = fmt::format("no request can have these facts: {}: {}",
-                                   broken.front().pointer, broken.front().message);
-      return report;
+      return Invalid(ask, span, broken.front());
     }
     module::VerdictRoom room;
     engine_.Decide(request, room.verdict);
@@ -152,9 +154,7 @@ class TestRun {
     for (const auto rule : verdict.allows.written()) met_.insert(rule);
 
     const bool allowed = verdict.effect == module::Effect::Allow;
-    std::vector<std::string> expected_ids;
-    for (const model::ExpectedId& id : ask.ids) expected_ids.push_back(id.id);
-    std::sort(expected_ids.begin(), expected_ids.end());
+    const std::vector<std::string> expected_ids = ExpectedIdsOf(ask);
     const auto ids = IdsOf(allowed ? verdict.allows : verdict.denials, policy());
 
     AskReport report;
@@ -164,6 +164,26 @@ class TestRun {
     report.actual = Say(allowed, false, ids);
     report.failure = FailureOf(ask, request, verdict, expected_ids, ids);
     if (allowed) Apply(ask, request, verdict, report);
+    return report;
+  }
+
+  // Facts that no request can have: denied as a whole, as the gate denies it.
+  AskReport Invalid(const model::AskStep& ask, source::Span span,
+                    const module::RequestProblem& why) const {
+    constexpr std::string_view kInvalid = "request.invalid";
+    const std::vector<std::string> expected_ids = ExpectedIdsOf(ask);
+    const bool as_expected =
+        !ask.allow && std::all_of(expected_ids.begin(), expected_ids.end(),
+                                  [](const std::string& id) { return id == kInvalid; });
+    AskReport report;
+    report.span = span;
+    report.question = QuestionOf(sources_.text(span));
+    report.expected = Say(ask.allow, ask.only, expected_ids);
+    report.actual = Say(false, false, {std::string(kInvalid)});
+    if (!as_expected) {
+      report.failure =
+          fmt::format("no request can have these facts: {}: {}", why.pointer, why.message);
+    }
     return report;
   }
 
