@@ -182,9 +182,16 @@ void Connection::EndFlow(unsigned status, std::string end) {
   core_.records.Add(flow);
 }
 
+std::int64_t Connection::TotalWithThis() const {
+  const auto left = static_cast<std::int64_t>(std::min<std::uint64_t>(flow_out_, INT64_MAX));
+  const std::int64_t rest = body_grows_ ? 0 : std::max<std::int64_t>(0, facts_.bytes - left);
+  std::int64_t total = 0;
+  return __builtin_add_overflow(core_.total_bytes, rest, &total) ? INT64_MAX : total;
+}
+
 gate::Answer Connection::Consider(Stage stage) {
   facts_.stage = stage;
-  facts_.total = core_.total_bytes + (body_grows_ ? 0 : facts_.bytes);
+  facts_.total = TotalWithThis();
   return core_.judge.Consider(facts_);
 }
 
@@ -218,7 +225,7 @@ std::optional<gate::Answer> Connection::DenialBeside() {
 
 gate::Decision<schema::Action::Egress> Connection::Decide() {
   facts_.stage = Stage::Request;
-  facts_.total = core_.total_bytes + (body_grows_ ? 0 : facts_.bytes);
+  facts_.total = TotalWithThis();
   if (std::optional<gate::Answer> denial = DenialBeside()) {
     return {.answer = *std::move(denial), .permit = std::nullopt};
   }
@@ -331,8 +338,7 @@ bool Connection::IsCutByCount() { return cut_ || (unjudged_ >= kUnjudgedBytesMax
 std::optional<gate::Answer> Connection::DenialNow() {
   unjudged_ = 0;
   facts_.stage = Stage::Request;
-  // A body that is on its way counts whole, as when it was let go.
-  facts_.total = std::max(core_.total_bytes, facts_.bytes);
+  facts_.total = TotalWithThis();
   gate::Answer answer = core_.judge.Consider(facts_);
   if (!answer.allowed) return answer;
   return DenialBeside();

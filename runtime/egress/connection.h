@@ -57,6 +57,9 @@ class Connection : public std::enable_shared_from_this<Connection> {
   Asks<bool> SeesHttp();
   void BeginFlow(const Place& place);
   void EndFlow(unsigned status, std::string end = {});
+  // egress.total: all that was relayed, and what of this body is still to come (its length is
+  // judged before it is sent, so the total is never below it).
+  [[nodiscard]] std::int64_t TotalWithThis() const;
   gate::Answer Consider(schema::Stage stage);
   // The last stage, with everything that has to be allowed beside the request itself.
   gate::Decision<schema::Action::Egress> Decide();
