@@ -289,13 +289,21 @@ class Search {
     return true;
   }
 
+  // A disk never has a name and can be given none (O_TMPFILE with O_EXCL), but its inode's number
+  // may be another file's by now.
+  [[nodiscard]] bool MayBeDisk(std::string_view target) const {
+    return !query_.disks.empty() && target.starts_with('/') && IsDeleted(target);
+  }
   [[nodiscard]] bool IsDisk(std::uint64_t device, std::uint64_t inode) const {
     return same_boot_ && std::find(query_.disks.begin(), query_.disks.end(),
                                    FileIdentity{device, inode}) != query_.disks.end();
   }
 
+  // As /proc names what has no name any more.
+  static bool IsDeleted(std::string_view target) { return target.ends_with(" (deleted)"); }
+
   void HeldFile(const std::string& identity, std::string_view path, const std::string& how) {
-    if (path.ends_with(" (deleted)")) {
+    if (IsDeleted(path)) {
       Kept(ResidueClass::DeletedFile, std::string(path), fmt::format("{} of {}", how, identity));
     } else {
       Kept(ResidueClass::Process, identity, fmt::format("{} is {}", how, path));
@@ -336,7 +344,7 @@ class Search {
         if (info) networks_.HeldTap(*info, fmt::format("{} of {}", how, identity));
       }
       if (!is_excused && IsTrace(*target)) HeldFile(identity, *target, how);
-      if (query_.disks.empty() || !target->starts_with('/')) continue;
+      if (!MayBeDisk(*target)) continue;
       const Result<FileStatus> status = files_.Inspect(path, Follow::Yes);
       if (!status) {
         if (!unreadable(status.error())) return false;
@@ -365,7 +373,7 @@ class Search {
     if (words.size() < 6) return;
     if (!is_excused && IsTrace(words[5])) HeldFile(identity, words[5], "a mapping");
     const std::size_t colon = words[3].find(':');
-    if (query_.disks.empty() || colon == std::string_view::npos) return;
+    if (!MayBeDisk(words[5]) || colon == std::string_view::npos) return;
     const auto major = Number(words[3].substr(0, colon), 16);
     const auto minor = Number(words[3].substr(colon + 1), 16);
     const auto inode = Number(words[4]);

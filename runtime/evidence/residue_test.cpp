@@ -328,6 +328,16 @@ TEST_CASE("Files are found by name, by owner, by folder, and by whoever keeps th
     CheckClean(report);
     CHECK(report.classes[static_cast<std::size_t>(ResidueClass::DeletedFile)].destroyed == 1);
   }
+  SECTION("but not another file that has a disk's inode by now") {
+    const std::string path = scene.directory.path() + "/other";
+    plant(path);
+    const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    struct stat status{};
+    REQUIRE(fstat(fd, &status) == 0);
+    scene.query.disks = {{status.st_dev, status.st_ino}};
+    CheckClean(scene.Search());
+    close(fd);
+  }
   SECTION("removed, but mapped") {
     const std::string path = scene.directory.path() + "/x-" + scene.id;
     plant(path);
