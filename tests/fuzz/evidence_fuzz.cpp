@@ -13,7 +13,7 @@ namespace {
 using namespace curfew;
 using namespace curfew::evidence;
 
-void Chain(ByteView bytes) {
+void TakeChain(ByteView bytes) {
   const ChainScan scan = ScanChain(bytes, HeadsGenesis());
   Bytes again;
   Digest previous = HeadsGenesis();
@@ -29,7 +29,7 @@ void Chain(ByteView bytes) {
                "a whole chain has no rest");
 }
 
-void Statement(std::string_view text) {
+void TakeStatement(std::string_view text) {
   const Result<JsonValue> value = ParseCanonical(text);
   if (value) {
     CURFEW_CHECK(*Canonical(JsonOf(*value)) == text, "canonical JSON has one spelling");
@@ -47,10 +47,10 @@ void Statement(std::string_view text) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const ByteView bytes(data, size);
-  Chain(bytes);
+  TakeChain(bytes);
   // The seeds are files of text and end in a newline.
   const std::string_view text = AsText(bytes);
-  Statement(text.ends_with('\n') ? text.substr(0, text.size() - 1) : text);
+  TakeStatement(text.ends_with('\n') ? text.substr(0, text.size() - 1) : text);
   static_cast<void>(OpenEnvelope(AsText(bytes), Ed25519PublicKey{}));
   return 0;
 }
