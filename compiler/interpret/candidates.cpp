@@ -5,6 +5,8 @@
 #include "compiler/values/host.h"
 
 #include <algorithm>
+#include <bit>
+#include <cstring>
 #include <utility>
 
 namespace curfew::interpret {
@@ -12,6 +14,33 @@ namespace curfew::interpret {
 using module::PatternRecord;
 using module::PostingRecord;
 using values::HostReach;
+
+namespace {
+
+// Eight bytes at a time.
+template <typename Visit>
+void ForEachDotFromEnd(std::string_view text, Visit visit) {
+  constexpr std::uint64_t kDots = 0x2e2e2e2e2e2e2e2e;
+  constexpr std::uint64_t kLow = 0x7f7f7f7f7f7f7f7f;
+  std::size_t end = text.size();
+  for (; end >= 8; end -= 8) {
+    std::uint64_t word;
+    std::memcpy(&word, text.data() + end - 8, sizeof word);
+    word ^= kDots;
+    // The highest bit of each byte that is zero now.
+    std::uint64_t found = ~(((word & kLow) + kLow) | word | kLow);
+    while (found != 0) {
+      const int bit = 63 - std::countl_zero(found);
+      visit(end - 8 + static_cast<std::size_t>(bit) / 8);
+      found ^= std::uint64_t{1} << bit;
+    }
+  }
+  while (end-- > 0) {
+    if (text[end] == '.') visit(end);
+  }
+}
+
+}  // namespace
 
 bool MeetsHost(const module::Tables& tables, module::Range range, std::string_view host) {
   const auto patterns = tables.patterns.subspan(range.first, range.count);
@@ -43,35 +72,45 @@ bool MeetsHost(const module::Tables& tables, module::Range range, std::string_vi
   return false;
 }
 
-void Candidates::Hits(std::string_view text, std::uint64_t hash, Part part) {
-  const module::KeyRecord* key = module::FindKey(t_, text, hash);
-  if (key == nullptr) return;
-  if (hit_count_ == hits_.size()) {
-    too_many_ = true;
-    return;
-  }
-  hits_[hit_count_++] = {key->postings, part};
-}
-
 // Every name above the text, from the last label on, and the text itself.
 void Candidates::Search(std::string_view text, bool by_labels) {
-  hit_count_ = 0;
-  too_many_ = false;
+  std::size_t count = 0;
+  bool too_many = false;
+  const auto look_up = [&](std::string_view name, std::uint64_t hash, Part part) {
+    const module::KeyRecord* key = module::FindKey(t_, name, hash);
+    if (key == nullptr) return;
+    if (count == hits_.size()) {
+      too_many = true;
+    } else {
+      hits_[count++] = {key->postings.first, key->postings.count, part};
+    }
+  };
+  const char* const data = text.data();
+  const auto from = [&](std::size_t begin) {
+    return std::string_view(data + begin, text.size() - begin);
+  };
   module::KeyHash hash;
   std::size_t end = text.size();
-  for (;;) {
-    const std::size_t dot = end == 0 ? text.npos : text.rfind('.', end - 1);
-    const std::size_t begin = dot == text.npos ? 0 : dot + 1;
-    hash.AddLabel(text.substr(begin, end - begin));
-    if (dot == text.npos) break;
-    const bool is_name = by_labels && dot > 0 && text.size() - begin <= limits::HostBytesMax;
-    if (is_name) {
-      const bool is_parent = text.find('.') == dot;
-      Hits(text.substr(begin), hash.value(), is_parent ? Part::Parent : Part::Above);
-    }
+  // The name that was seen last. It is the parent if no dot stands before it.
+  std::size_t name = 0;
+  std::uint64_t name_hash = 0;
+  ForEachDotFromEnd(text, [&](std::size_t dot) {
+    hash.AddLabel(std::string_view(data + dot + 1, end - dot - 1));
     end = dot;
+    if (!by_labels || text.size() - dot > limits::HostBytesMax + 1) return;
+    if (name != 0) look_up(from(name), name_hash, Part::Above);
+    name = dot + 1;
+    name_hash = hash.value();
+  });
+  // A wildcard stands for a byte at least, and a `*` for no dot.
+  if (name > 1) {
+    const bool is_parent = end + 1 == name;
+    look_up(from(name), name_hash, is_parent ? Part::Parent : Part::Above);
   }
-  Hits(text, hash.value(), Part::Whole);
+  hash.AddLabel(std::string_view(data, end));
+  look_up(text, hash.value(), Part::Whole);
+  hit_count_ = count;
+  too_many_ = too_many;
 }
 
 bool Candidates::Keep(std::uint32_t entry) {
@@ -101,8 +140,13 @@ bool Candidates::Find(const module::Request& request, std::uint32_t index) {
   if (too_many_) return false;
   keyed_count_ = 0;
   for (const Hit& hit : std::span(hits_).first(hit_count_)) {
-    const auto all = t_.postings.subspan(hit.postings.first, hit.postings.count);
-    auto posting = std::ranges::lower_bound(all, index, {}, &PostingRecord::index);
+    const auto all = t_.postings.subspan(hit.first, hit.count);
+    // Mostly a text is of one index or two.
+    constexpr std::size_t kFew = 4;
+    auto posting = all.size() <= kFew
+                       ? all.begin()
+                       : std::ranges::lower_bound(all, index, {}, &PostingRecord::index);
+    while (posting != all.end() && posting->index < index) ++posting;
     for (; posting != all.end() && posting->index == index; ++posting) {
       const auto reach = static_cast<HostReach>(posting->reach);
       const bool meets = hit.part == Part::Whole    ? reach == HostReach::Exact

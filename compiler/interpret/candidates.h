@@ -25,15 +25,21 @@ class Candidates {
   explicit Candidates(const module::Tables& tables) : t_(tables) {}
 
   // Calls `visit` with each entry of `range` that may hold, in their order, each once. `index` is
-  // the range's, or NoIndex, which rules out nothing.
+  // the range's, or NoIndex, which rules out nothing. With `only_keyed`, entries that the index
+  // cannot rule out (without an index: all) are known to be false, and left out.
   template <typename Visit>
   void ForEach(const module::Request& request, module::Range range, std::uint32_t index,
-               Visit visit) {
+               bool only_keyed, Visit visit) {
+    if (index == module::NoIndex && only_keyed) return;
     if (index == module::NoIndex || !Find(request, index)) {
       for (std::uint32_t i = 0; i < range.count; ++i) visit(range.first + i);
       return;
     }
     std::span<const std::uint32_t> keyed(keyed_.data(), keyed_count_);
+    if (only_keyed) {
+      for (const std::uint32_t entry : keyed) visit(entry);
+      return;
+    }
     const module::Range others = t_.indexes[index].unkeyed;
     for (const std::uint32_t entry : t_.unkeyed.subspan(others.first, others.count)) {
       for (; !keyed.empty() && keyed.front() < entry; keyed = keyed.subspan(1)) {
@@ -50,16 +56,17 @@ class Candidates {
  private:
   // How much of the text a key was found for.
   enum class Part : std::uint8_t { Whole, Parent, Above };
+  // Made by aggregate only, so that room for them costs nothing.
   struct Hit {
-    module::Range postings;
-    Part part = Part::Whole;
+    std::uint32_t first;
+    std::uint32_t count;
+    Part part;
   };
 
   // Fills keyed_ for the index. False where nothing can be ruled out: the fact cannot be read, or
   // too much was found to be worth it.
   bool Find(const module::Request& request, std::uint32_t index);
   void Search(std::string_view text, bool by_labels);
-  void Hits(std::string_view text, std::uint64_t hash, Part part);
   bool Keep(std::uint32_t entry);
 
   const module::Tables& t_;

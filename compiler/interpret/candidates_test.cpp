@@ -166,7 +166,7 @@ TEST_CASE("the index passes over what cannot hold") {
   const auto visited = [&](const Request& request) {
     std::vector<std::uint32_t> entries;
     candidates.Forget();
-    candidates.ForEach(request, tables.indexes[1].entries, 1,
+    candidates.ForEach(request, tables.indexes[1].entries, 1, false,
                        [&](std::uint32_t entry) { entries.push_back(entry); });
     CHECK(std::is_sorted(entries.begin(), entries.end()));
     return entries.size();

@@ -5,6 +5,8 @@
 //   Truth Condition(const module::Request&, std::uint32_t entry) const   // of entries[entry]
 //   Truth Within(const module::Request&, std::uint32_t entry) const
 //   Truth When(const module::Request&, module::ClassIndex) const
+//   // True only if each denial of blocks[block] that its index cannot pass over is false.
+//   bool NoDenialHolds(const module::Request&, std::size_t block) const
 #pragma once
 
 #include "compiler/interpret/candidates.h"
@@ -56,13 +58,9 @@ class Decision {
   Truth Candidacy(const Request& request, ClassIndex index) const;
   Truth Remains(const Request& request, ClassIndex index) const;
   void Deny(module::RuleIndex rule, Truth why);
-  void Denials(const Request& request, module::Range range, std::uint32_t index);
-  void DenialsOf(const Request& request, std::size_t block) {
-    Denials(request, t_.blocks[block].denials, t_.block_indexes[block]);
-  }
-  void Checks(const Request& request, std::size_t block) {
-    Denials(request, t_.blocks[block].checks, module::NoIndex);
-  }
+  void Denial(const Request& request, std::uint32_t entry);
+  void DenialsOf(const Request& request, std::size_t block);
+  void Checks(const Request& request, std::size_t block);
   void Group(const Request& request, const module::GroupRecord& group, std::uint32_t index);
   void JudgeFilled(const Request& request, std::size_t block);
   void Judge(const Request& request, std::size_t block);
@@ -158,14 +156,26 @@ void Decision<Conditions>::Deny(module::RuleIndex rule, Truth why) {
 // A denial holds as soon as it holds whatever the unknown facts turn out to be; at the last stage,
 // where nothing more turns out, one that may hold does.
 template <typename Conditions>
-void Decision<Conditions>::Denials(const Request& request, module::Range range,
-                                   std::uint32_t index) {
-  candidates_.ForEach(request, range, Used(index), [&](std::uint32_t entry) {
-    const Truth truth = conditions_.Condition(request, entry);
-    if (truth.is_true() || (truth.is_unknown() && is_last() && unknown_denies_)) {
-      Deny(t_.entries[entry].rule, truth);
-    }
-  });
+void Decision<Conditions>::Denial(const Request& request, std::uint32_t entry) {
+  const Truth truth = conditions_.Condition(request, entry);
+  if (truth.is_true() || (truth.is_unknown() && is_last() && unknown_denies_)) {
+    Deny(t_.entries[entry].rule, truth);
+  }
+}
+
+template <typename Conditions>
+void Decision<Conditions>::DenialsOf(const Request& request, std::size_t block) {
+  const module::Range denials = t_.blocks[block].denials;
+  if (denials.count == 0) return;
+  const bool only_keyed = use_index_ == UseIndex::Yes && conditions_.NoDenialHolds(request, block);
+  candidates_.ForEach(request, denials, Used(t_.block_indexes[block]), only_keyed,
+                      [&](std::uint32_t entry) { Denial(request, entry); });
+}
+
+template <typename Conditions>
+void Decision<Conditions>::Checks(const Request& request, std::size_t block) {
+  const module::Range checks = t_.blocks[block].checks;
+  for (std::uint32_t i = 0; i < checks.count; ++i) Denial(request, checks.first + i);
 }
 
 // An allow counts if it may still hold; at the last stage, if it holds.
@@ -178,7 +188,7 @@ void Decision<Conditions>::Group(const Request& request, const module::GroupReco
   bool satisfied = false;
   bool matched = false;
   Truth why = Known(true);
-  candidates_.ForEach(request, group.entries, Used(index), [&](std::uint32_t entry) {
+  candidates_.ForEach(request, group.entries, Used(index), false, [&](std::uint32_t entry) {
     const Truth says = conditions_.Condition(request, entry);
     if (says.is_false()) return;
     const Truth grants = Both(says, conditions_.Within(request, entry));

@@ -92,14 +92,14 @@ constexpr std::size_t kCidrBytes = 17;  // and the prefix length
 
 class Evaluation {
  public:
-  Evaluation(const Tables& tables, const module::Request& request) : t_(tables), r_(request) {}
+  Evaluation(const Tables& tables, const module::Facts& facts) : t_(tables), r_(facts) {}
 
   Truth Node(std::uint32_t index, const Value* element) const;
 
  private:
   // Null where the fact cannot be read: it is unknown, or absent.
   const Value* Fact(Slot slot) const {
-    return r_.is_known(slot) && r_.is_present(slot) ? &r_.value(slot) : nullptr;
+    return r_.is_known(slot) && r_.is_present(slot) ? &r_.values[slot] : nullptr;
   }
   Integer IntegerOf(const TermRecord& term, const Value* element) const;
   Text TextOf(const TermRecord& term, const Value* element) const;
@@ -124,7 +124,7 @@ class Evaluation {
   Truth Address(const NodeRecord& node, const Value* element) const;
 
   const Tables& t_;
-  const module::Request& r_;
+  const module::Facts& r_;
 };
 
 // ---- Operands -----------------------------------------------------------------------------------
@@ -390,9 +390,13 @@ Truth Evaluation::Node(std::uint32_t index, const Value* element) const {
 
 }  // namespace
 
-Truth Evaluate(const Tables& tables, const module::Request& request, std::uint32_t condition) {
-  if (condition == NoIndex) return Known(true);
-  return Evaluation(tables, request).Node(condition, nullptr);
+Truth Evaluate(const Tables& tables, const module::Facts& facts, std::uint32_t condition) {
+  return condition == NoIndex ? Known(true) : EvaluateNode(tables, facts, condition, nullptr);
+}
+
+Truth EvaluateNode(const Tables& tables, const module::Facts& facts, std::uint32_t node,
+                   const Value* element) {
+  return Evaluation(tables, facts).Node(node, element);
 }
 
 }  // namespace curfew::interpret

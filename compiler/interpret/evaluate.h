@@ -31,7 +31,11 @@ inline Truth Both(Truth a, Truth b) {
 }
 
 // `condition` is a node, or NoIndex, which always holds.
-Truth Evaluate(const module::Tables& tables, const module::Request& request,
-               std::uint32_t condition);
+Truth Evaluate(const module::Tables& tables, const module::Facts& facts, std::uint32_t condition);
+
+// One node within a quantifier (`element` is what it looks at), or without one (null): what native
+// code asks for where it has no code of its own.
+Truth EvaluateNode(const module::Tables& tables, const module::Facts& facts, std::uint32_t node,
+                   const module::Value* element);
 
 }  // namespace curfew::interpret

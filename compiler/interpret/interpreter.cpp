@@ -10,14 +10,17 @@ class TableConditions {
   explicit TableConditions(const module::Tables& tables) : t_(tables) {}
 
   [[nodiscard]] Truth Condition(const module::Request& request, std::uint32_t entry) const {
-    return Evaluate(t_, request, t_.entries[entry].condition);
+    return Evaluate(t_, request.facts(), t_.entries[entry].condition);
   }
   [[nodiscard]] Truth Within(const module::Request& request, std::uint32_t entry) const {
-    return Evaluate(t_, request, t_.entries[entry].within);
+    return Evaluate(t_, request.facts(), t_.entries[entry].within);
   }
   [[nodiscard]] Truth When(const module::Request& request, module::ClassIndex index) const {
-    return Evaluate(t_, request, t_.classes[index].when);
+    return Evaluate(t_, request.facts(), t_.classes[index].when);
   }
+
+  // It would have to look at them to know.
+  [[nodiscard]] static bool NoDenialHolds(const module::Request&, std::size_t) { return false; }
 
  private:
   const module::Tables& t_;

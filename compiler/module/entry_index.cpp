@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstring>
 #include <map>
 #include <utility>
 
@@ -163,7 +162,6 @@ Guards Derivation::Of(std::uint32_t condition, std::size_t depth) {
 // The index of a range, or NoIndex where none is worth its search. It goes by the fact that tells
 // most texts apart.
 std::uint32_t Derivation::IndexOf(Range range) {
-  if (range.count < KeyedEntriesMin) return NoIndex;
   std::vector<Guards> guards;
   struct Merit {
     std::vector<std::uint32_t> texts;
@@ -181,12 +179,12 @@ std::uint32_t Derivation::IndexOf(Range range) {
     }
   }
   std::uint32_t slot = NoIndex;
-  std::pair<std::size_t, std::size_t> best{0, KeyedEntriesMin - 1};
+  std::pair<std::size_t, std::size_t> best{KeysMin - 1, ~std::size_t{0}};
   for (auto& [candidate, merit] : merits) {
     std::sort(merit.texts.begin(), merit.texts.end());
     const auto end = std::unique(merit.texts.begin(), merit.texts.end());
     const std::pair found{static_cast<std::size_t>(end - merit.texts.begin()), merit.entries};
-    if (merit.entries < KeyedEntriesMin || found <= best) continue;
+    if (found <= best) continue;
     best = found;
     slot = candidate;
   }
@@ -253,33 +251,6 @@ EntryIndex Derivation::Run() && {
   return std::move(made_);
 }
 
-// ---- Hashes -------------------------------------------------------------------------------------
-
-__extension__ using Product = unsigned __int128;
-
-std::uint64_t Fold(std::uint64_t a, std::uint64_t b) {
-  const Product product = Product{a} * b;
-  return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
-}
-
-template <typename T>
-std::uint64_t Load(const char* bytes) {
-  T value;
-  std::memcpy(&value, bytes, sizeof value);
-  return value;
-}
-
-// Up to 8 bytes as one word, without reading beyond them.
-std::uint64_t LoadFew(const char* bytes, std::size_t size) {
-  if (size == 8) return Load<std::uint64_t>(bytes);
-  if (size >= 4) {
-    return Load<std::uint32_t>(bytes) | Load<std::uint32_t>(bytes + size - 4) << 32;
-  }
-  if (size == 0) return 0;
-  const auto at = [&](std::size_t i) { return std::uint64_t{static_cast<std::uint8_t>(bytes[i])}; };
-  return at(0) | at(size / 2) << 8 | at(size - 1) << 16;
-}
-
 }  // namespace
 
 void EntryIndex::PointTo(Tables& tables) const {
@@ -314,40 +285,6 @@ std::size_t LongestSearch(const Tables& tables) {
     }
   }
   return longest + 1;
-}
-
-void KeyHash::AddLabel(std::string_view label) {
-  constexpr std::uint64_t kMore = 0xe7037ed1a0b428db;
-  constexpr std::uint64_t kLast = 0x8ebc6af09c88c6e3;
-  constexpr std::uint64_t kSize = 0xa0761d6478bd642f;
-  const char* bytes = label.data();
-  std::size_t size = label.size();
-  state_ ^= (size + 1) * kSize;
-  for (; size > 8; bytes += 8, size -= 8) {
-    state_ = Fold(state_ ^ Load<std::uint64_t>(bytes), kMore);
-  }
-  state_ = Fold(state_ ^ LoadFew(bytes, size), kLast);
-}
-
-std::uint64_t KeyHash::Of(std::string_view text) {
-  KeyHash hash;
-  for (;;) {
-    const std::size_t dot = text.rfind('.');
-    hash.AddLabel(dot == text.npos ? text : text.substr(dot + 1));
-    if (dot == text.npos) return hash.value();
-    text = text.substr(0, dot);
-  }
-}
-
-const KeyRecord* FindKey(const Tables& tables, std::string_view text, std::uint64_t hash) {
-  if (tables.keys.empty()) return nullptr;
-  const std::size_t mask = tables.keys.size() - 1;
-  const auto tag = static_cast<std::uint32_t>(hash >> 32);
-  for (std::size_t place = hash & mask;; place = (place + 1) & mask) {
-    const KeyRecord& key = tables.keys[place];
-    if (key.text == NoIndex) return nullptr;
-    if (key.tag == tag && tables.TextOf(key.text) == text) return &key;
-  }
 }
 
 }  // namespace curfew::module

@@ -5,6 +5,7 @@
 // refused. How a decision uses it: compiler/interpret/candidates.h.
 #pragma once
 
+#include "compiler/module/key_hash.h"
 #include "compiler/module/tables.h"
 
 #include <cstddef>
@@ -36,23 +37,20 @@ bool HasItsIndex(const Tables& tables);
 // The most rows that the search for one text looks at.
 std::size_t LongestSearch(const Tables& tables);
 
-// A range with fewer keyed entries than this is not worth a search.
-inline constexpr std::size_t KeyedEntriesMin = 4;
-
-// The hash of a text, label by label from its end, so that one walk over a host gives the hash of
-// every name above it. Not secret: keys are the policy's own, and a search is bounded.
-class KeyHash {
- public:
-  void AddLabel(std::string_view label);
-  [[nodiscard]] std::uint64_t value() const { return state_; }
-
-  static std::uint64_t Of(std::string_view text);
-
- private:
-  std::uint64_t state_ = 0x9e3779b97f4a7c15;
-};
+// A range whose entries know fewer texts than this is not worth a search. A single entry with a
+// long list is.
+inline constexpr std::size_t KeysMin = 4;
 
 // The row of `text`, whose hash is `hash`; null where it is no key.
-const KeyRecord* FindKey(const Tables& tables, std::string_view text, std::uint64_t hash);
+inline const KeyRecord* FindKey(const Tables& tables, std::string_view text, std::uint64_t hash) {
+  if (tables.keys.empty()) return nullptr;
+  const std::size_t mask = tables.keys.size() - 1;
+  const auto tag = static_cast<std::uint32_t>(hash >> 32);
+  for (std::size_t place = hash & mask;; place = (place + 1) & mask) {
+    const KeyRecord& key = tables.keys[place];
+    if (key.text == NoIndex) return nullptr;
+    if (key.tag == tag && tables.TextOf(key.text) == text) return &key;
+  }
+}
 
 }  // namespace curfew::module

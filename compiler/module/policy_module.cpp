@@ -172,6 +172,14 @@ std::string_view PolicyModule::class_name(ClassIndex index) const {
 }
 
 std::optional<ClassIndex> PolicyModule::FindClass(std::string_view name) const {
+  // Asked by every decision in a sandbox, and most sets have a few classes.
+  constexpr std::size_t kFew = 4;
+  if (tables_.classes.size() <= kFew) {
+    for (ClassIndex i = 0; i < tables_.classes.size(); ++i) {
+      if (class_name(i) == name) return i;
+    }
+    return std::nullopt;
+  }
   const auto place = std::ranges::lower_bound(
       tables_.classes, name, {},
       [&](const ClassRecord& record) { return tables_.NameOf(record.name); });

@@ -4,29 +4,15 @@
 
 namespace curfew::module {
 
-void Request::Set(schema::Slot slot, Value value) {
-  CURFEW_CHECK(slot < values_.size(), "a slot is below the limit of attributes");
-  values_[slot] = value;
-  present_.set(slot);
-  known_.set(slot);
+void Request::Put(schema::Slot slot, Value value, bool is_known, bool is_present) {
+  CURFEW_CHECK(slot < facts_.values.size(), "a slot is below the limit of attributes");
+  facts_.values[slot] = value;
+  Facts::Assign(facts_.known, slot, is_known);
+  Facts::Assign(facts_.present, slot, is_present);
 }
 
 void Request::SetDigest(schema::Slot slot, const Digest& digest) {
   Set(slot, Value::OfText(AsText(digest.bytes)));
-}
-
-void Request::SetAbsent(schema::Slot slot) {
-  CURFEW_CHECK(slot < values_.size(), "a slot is below the limit of attributes");
-  values_[slot] = Value();
-  present_.reset(slot);
-  known_.set(slot);
-}
-
-void Request::SetUnknown(schema::Slot slot) {
-  CURFEW_CHECK(slot < values_.size(), "a slot is below the limit of attributes");
-  values_[slot] = Value();
-  present_.reset(slot);
-  known_.reset(slot);
 }
 
 void Request::SetNow(std::int64_t ms_since_epoch) {

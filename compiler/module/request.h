@@ -8,7 +8,7 @@
 #include "compiler/schema/schema.h"
 
 #include <array>
-#include <bitset>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -57,7 +57,27 @@ constexpr Value Value::OfItems(std::span<const Value> items) {
   return value;
 }
 
-using SlotBits = std::bitset<limits::AttributesPerActionMax>;
+// What a request says, as compiled code reads it: a bit of `present` and of `known` for each slot
+// (a fact that is present is known), and the values in slot order.
+struct Facts {
+  using Bits = std::array<std::uint64_t, limits::AttributesPerActionMax / 64>;
+  Bits present{};
+  Bits known{};
+  std::array<Value, limits::AttributesPerActionMax> values{};
+
+  [[nodiscard]] bool is_known(schema::Slot slot) const { return Test(known, slot); }
+  [[nodiscard]] bool is_present(schema::Slot slot) const { return Test(present, slot); }
+
+  static bool Test(const Bits& bits, schema::Slot slot) {
+    return (bits[slot / 64] >> (slot % 64) & 1) != 0;
+  }
+  static void Assign(Bits& bits, schema::Slot slot, bool value) {
+    const std::uint64_t bit = std::uint64_t{1} << (slot % 64);
+    bits[slot / 64] = value ? bits[slot / 64] | bit : bits[slot / 64] & ~bit;
+  }
+};
+static_assert(offsetof(Facts, known) == 16 && offsetof(Facts, values) == 32 &&
+              limits::AttributesPerActionMax == 128);
 
 // A fact is in one of three states: unknown (nobody can say at this stage), absent (known not to be
 // there), present. A new request knows nothing. Setting `now` also sets what derives from it.
@@ -69,26 +89,27 @@ class Request {
   [[nodiscard]] schema::Action action() const { return action_; }
   [[nodiscard]] schema::Stage stage() const { return stage_; }
 
-  void Set(schema::Slot slot, Value value);
+  void Set(schema::Slot slot, Value value) { Put(slot, value, true, true); }
   void SetInteger(schema::Slot slot, std::int64_t integer) { Set(slot, Value::OfInteger(integer)); }
   void SetText(schema::Slot slot, std::string_view text) { Set(slot, Value::OfText(text)); }
   void SetDigest(schema::Slot slot, const Digest& digest);  // `digest` must outlive the decision
-  void SetAbsent(schema::Slot slot);
-  void SetUnknown(schema::Slot slot);
+  void SetAbsent(schema::Slot slot) { Put(slot, Value(), true, false); }
+  void SetUnknown(schema::Slot slot) { Put(slot, Value(), false, false); }
   // `now`, with `now.time_of_day` and `now.weekday`.
   void SetNow(std::int64_t ms_since_epoch);
 
-  [[nodiscard]] bool is_known(schema::Slot slot) const { return known_[slot]; }
-  [[nodiscard]] bool is_present(schema::Slot slot) const { return present_[slot]; }
+  [[nodiscard]] bool is_known(schema::Slot slot) const { return facts_.is_known(slot); }
+  [[nodiscard]] bool is_present(schema::Slot slot) const { return facts_.is_present(slot); }
   // Meaningful where present.
-  [[nodiscard]] const Value& value(schema::Slot slot) const { return values_[slot]; }
+  [[nodiscard]] const Value& value(schema::Slot slot) const { return facts_.values[slot]; }
+  [[nodiscard]] const Facts& facts() const { return facts_; }
 
  private:
+  void Put(schema::Slot slot, Value value, bool is_known, bool is_present);
+
   schema::Action action_;
   schema::Stage stage_;
-  SlotBits present_;
-  SlotBits known_;
-  std::array<Value, limits::AttributesPerActionMax> values_{};
+  Facts facts_;
 };
 
 }  // namespace curfew::module

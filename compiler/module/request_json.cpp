@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bitset>
 
 #include <fmt/format.h>
 
@@ -329,7 +330,7 @@ class Decoder {
   std::vector<Field> fields_;
   std::optional<Request> request_;
   ValueArena arena_;
-  SlotBits seen_;
+  std::bitset<limits::AttributesPerActionMax> seen_;
   std::vector<RequestProblem> problems_;
 };
 

@@ -251,6 +251,8 @@ std::string RenderJson(const Answer& answer) {
   if (answer.is_cut) json["cut"] = true;
   if (answer.plan) json["plan"] = JsonOf(*answer.granted, *answer.plan);
   json["policy"] = answer.policy;
+  if (!answer.engine.empty()) json["engine"] = answer.engine;
+  if (!answer.why_not_native.empty()) json["why_not_native"] = answer.why_not_native;
   return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

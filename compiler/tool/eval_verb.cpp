@@ -1,8 +1,8 @@
 #include "compiler/base/limits.h"
-#include "compiler/interpret/interpreter.h"
 #include "compiler/module/capability.h"
 #include "compiler/tool/answer.h"
 #include "compiler/tool/compile_set.h"
+#include "compiler/tool/engine_choice.h"
 #include "compiler/tool/read_input.h"
 #include "compiler/tool/verbs.h"
 #include "compiler/values/quantity.h"
@@ -71,6 +71,10 @@ class EvalVerb : public Verb {
         ->required();
     app.add_flag("--lines", lines_, "one request a line (JSON Lines), one answer each");
     app.add_option("--format", format_, "text or json")->check(CLI::IsMember({"text", "json"}));
+    app.add_option("--engine", engine_,
+                   "what decides: native code, the interpreter, or what suits: native code for "
+                   "--lines, where this machine has it; the answers are the same")
+        ->check(CLI::IsMember({"auto", "native", "interpreter"}));
     app.add_option("--now", now_, "the time of the decision, where the request says none");
   }
   int Run(Console& console) override {
@@ -94,16 +98,25 @@ class EvalVerb : public Verb {
     }
     CURFEW_TRY(const Compilation made, CompileSet(paths_));
     if (const int status = PrintDiagnostics(made, console); status != 0) return status;
-    CURFEW_TRY(auto policy, module::PolicyModule::Load(made.module, 0));
-    const interpret::Interpreter engine(std::move(policy));
+    CURFEW_TRY(EngineChoice choice, ChooseEngine(made.module, Wish()));
+    why_not_native_ = std::move(choice.why_not_native);
+    if (!why_not_native_.empty() && format_ == "text") {
+      console.Err(fmt::format("note: the interpreter decides: {}\n", why_not_native_));
+    }
     CURFEW_TRY(const std::string text,
                ReadInput(request_, lines_ ? limits::SetBytesMax : limits::JsonBytesMax));
     if (!lines_) {
-      Result<int> status = Answer(engine, text, now_ms, console);
+      Result<int> status = Answer(*choice.engine, text, now_ms, console);
       if (status) return status;
       return std::move(status).error().In(request_ == "-" ? "standard input" : request_);
     }
-    return AnswerLines(engine, text, now_ms, console);
+    return AnswerLines(*choice.engine, text, now_ms, console);
+  }
+
+  // One request is answered before LLVM is even loaded.
+  [[nodiscard]] EngineWish Wish() const {
+    if (engine_ == "native") return EngineWish::Native;
+    return engine_ == "auto" && lines_ ? EngineWish::Auto : EngineWish::Interpreter;
   }
 
   Result<int> Answer(const module::DecisionEngine& engine, std::string_view text,
@@ -117,6 +130,8 @@ class EvalVerb : public Verb {
     } else {
       answer = AnswerOf(engine.module(), decoding->problems);
     }
+    answer.engine = engine.kind();
+    answer.why_not_native = why_not_native_;
     console.Out(format_ == "json" ? RenderJson(answer)
                                   : RenderText(answer, console.colour_results()));
     return ExitStatusOf(answer);
@@ -149,7 +164,9 @@ class EvalVerb : public Verb {
   std::vector<std::string> paths_;
   std::string request_;
   std::string format_ = "text";
+  std::string engine_ = "auto";
   std::string now_;
+  std::string why_not_native_;
   bool lines_ = false;
 };
 

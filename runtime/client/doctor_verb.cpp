@@ -38,7 +38,7 @@ class DoctorVerb final : public Verb {
 
   int Run(Console& console) override {
     const machine::Capabilities can = machine::Probe();
-    std::vector<Finding> findings = {Root(), Keeper(), State()};
+    std::vector<Finding> findings = {Root(), Keeper(), State(), NativeCode()};
     findings.insert(findings.end(), can.findings.begin(), can.findings.end());
     findings.push_back(Network());
     const bool blocked = std::any_of(findings.begin(), findings.end(), [](const Finding& finding) {
@@ -92,6 +92,19 @@ class DoctorVerb final : public Verb {
             .detail = tried ? "a sandbox can have a network that leads to its gateway alone"
                             : tried.error().message,
             .remedy = tried ? "" : "until then, classes that allow anything out are denied here"};
+  }
+
+  // Decisions are the same without it, and slower.
+  [[nodiscard]] Finding NativeCode() const {
+    const Outcome tried = means_.try_native_code();
+    return {.name = "native",
+            .good = tried.has_value(),
+            .needed = false,
+            .detail = tried ? "policies are compiled to native code"
+                            : "policies are interpreted: " + tried.error().message,
+            .remedy = tried ? ""
+                            : "keep libcurfew_jit.so and its libLLVM beside curfew, and allow "
+                              "it executable memory"};
   }
 
   static std::string Text(const std::vector<Finding>& findings, const machine::Capabilities& can,

@@ -1,6 +1,7 @@
 // curfew: every verb, of the compiler and of the runtime, in one program.
 #include "compiler/tool/command_line.h"
 #include "compiler/tool/compile_set.h"
+#include "compiler/tool/engine_choice.h"
 #include "compiler/tool/verbs.h"
 #include "runtime/client/verbs.h"
 #include "runtime/host/linux/linux_host.h"
@@ -43,7 +44,8 @@ int Run(int argc, char** argv, curfew::Console& console) {
                                     .clock = *host.clock,
                                     .entropy = *host.entropy,
                                     .compile = curfew::tool::CompileModule,
-                                    .keeper_program = KeeperProgram()};
+                                    .keeper_program = KeeperProgram(),
+                                    .try_native_code = curfew::tool::TryNativeCode};
   curfew::Verbs verbs = curfew::tool::CompilerVerbs();
   for (auto& verb : curfew::client::ClientVerbs(means)) verbs.push_back(std::move(verb));
   curfew::tool::Program program{"curfew",

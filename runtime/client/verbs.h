@@ -25,6 +25,8 @@ struct Means {
   // The bytes of the module that these policies make: InvalidPolicy with the diagnostics as text.
   std::function<Result<Bytes>(std::span<const std::string> policies)> compile;
   std::string keeper_program;
+  // Has native code made and run; the failure says why this machine cannot.
+  std::function<Outcome()> try_native_code;
 };
 
 std::unique_ptr<Verb> MakeRunVerb(const Means& means);

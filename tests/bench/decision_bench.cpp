@@ -1,12 +1,14 @@
-// decision_bench WORKLOAD.json POLICY_OUT: compiles the workload's policy (and leaves its text in
-// POLICY_OUT for whoever wants to read it), checks every answer, measures the CPU time of a
-// decision, and prints one line of JSON.
+// decision_bench ENGINE WORKLOAD.json POLICY_OUT: compiles the workload's policy (and leaves its
+// text in POLICY_OUT for whoever wants to read it), checks every answer, measures the CPU time of a
+// decision, and prints one line of JSON. ENGINE is native, interpreter or unindexed.
 #include "tests/bench/decision_set.h"
 
 #include <algorithm>
 #include <ctime>
 #include <fstream>
 #include <iterator>
+#include <optional>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -25,6 +27,13 @@ struct Cost {
   double median_ns = 0;
   double least_ns = 0;
 };
+
+std::optional<bench::Engine> EngineOf(std::string_view word) {
+  if (word == "native") return bench::Engine::Native;
+  if (word == "interpreter") return bench::Engine::Interpreter;
+  if (word == "unindexed") return bench::Engine::Unindexed;
+  return std::nullopt;
+}
 
 // Eleven batches over all requests, each of about 60 ms, as the floor measures itself.
 Cost Measure(const bench::DecisionSet& set) {
@@ -52,7 +61,7 @@ Cost Measure(const bench::DecisionSet& set) {
   return {batches[BatchCount / 2], batches.front()};
 }
 
-int Run(const char* workload_path, const char* policy_path) {
+int Run(bench::Engine engine, const char* workload_path, const char* policy_path) {
   std::ifstream in(workload_path, std::ios::binary);
   const std::string json(std::istreambuf_iterator<char>(in), {});
   if (!in) {
@@ -64,7 +73,7 @@ int Run(const char* workload_path, const char* policy_path) {
     fmt::print(stderr, "decision_bench: {}: {}\n", workload_path, workload.error().message);
     return 1;
   }
-  const auto set = bench::DecisionSet::Make(*std::move(workload), policy_path);
+  const auto set = bench::DecisionSet::Make(*std::move(workload), policy_path, engine);
   if (!set) {
     fmt::print(stderr, "decision_bench: {}\n", set.error().message);
     return ExitStatusOf(set.error().code);
@@ -73,19 +82,21 @@ int Run(const char* workload_path, const char* policy_path) {
   for (const std::size_t index : wrong) fmt::print(stderr, "{}\n", set->Explain(index));
   const Cost cost = Measure(*set);
   fmt::print(
-      R"({{"rules": {}, "ns_med": {:.1f}, "ns_min": {:.1f}, "load_ms": {:.1f}, "bytes": {}, "bad": {}}})"
+      R"({{"rules": {}, "ns_med": {:.1f}, "ns_min": {:.1f}, "load_ms": {:.1f}, "engine_ms": {:.1f}, "bytes": {}, "bad": {}}})"
       "\n",
       set->workload().rule_count, cost.median_ns, cost.least_ns, set->compile_ms(),
-      set->module_bytes(), wrong.size());
+      set->engine_ms(), set->module_bytes(), wrong.size());
   return 0;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 3) {
-    fmt::print(stderr, "usage: decision_bench WORKLOAD.json POLICY_OUT\n");
+  const auto engine = argc == 4 ? EngineOf(argv[1]) : std::nullopt;
+  if (!engine) {
+    fmt::print(stderr,
+               "usage: decision_bench native|interpreter|unindexed WORKLOAD.json POLICY_OUT\n");
     return 1;
   }
-  return Run(argv[1], argv[2]);
+  return Run(*engine, argv[2], argv[3]);
 }

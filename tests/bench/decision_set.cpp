@@ -1,7 +1,9 @@
 #include "tests/bench/decision_set.h"
 
+#include "compiler/interpret/interpreter.h"
 #include "compiler/module/capability.h"
 #include "compiler/tool/compile_set.h"
+#include "compiler/tool/engine_choice.h"
 
 #include <chrono>
 #include <fstream>
@@ -9,7 +11,17 @@
 #include <fmt/format.h>
 
 namespace curfew::bench {
-Result<DecisionSet> DecisionSet::Make(Workload workload, const std::string& policy_path) {
+namespace {
+
+double MillisecondsSince(std::chrono::steady_clock::time_point begin) {
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin)
+      .count();
+}
+
+}  // namespace
+
+Result<DecisionSet> DecisionSet::Make(Workload workload, const std::string& policy_path,
+                                      Engine engine) {
   std::ofstream policy(policy_path, std::ios::binary);
   policy << workload.policy;
   policy.close();
@@ -21,9 +33,18 @@ Result<DecisionSet> DecisionSet::Make(Workload workload, const std::string& poli
   CURFEW_TRY(Bytes bytes, tool::CompileModule(paths));
   set.bytes_ = std::make_unique<Bytes>(std::move(bytes));
   CURFEW_TRY(module::PolicyModule module, module::PolicyModule::Load(*set.bytes_, 1));
-  set.compile_ms_ =
-      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
-  set.engine_ = std::make_unique<interpret::Interpreter>(std::move(module));
+  set.compile_ms_ = MillisecondsSince(begin);
+  const auto compiled = std::chrono::steady_clock::now();
+  if (engine == Engine::Unindexed) {
+    set.engine_ =
+        std::make_unique<interpret::Interpreter>(std::move(module), interpret::UseIndex::No);
+  } else {
+    const auto wish =
+        engine == Engine::Native ? tool::EngineWish::Native : tool::EngineWish::Interpreter;
+    CURFEW_TRY(tool::EngineChoice choice, tool::ChooseEngine(*set.bytes_, wish));
+    set.engine_ = std::move(choice.engine);
+  }
+  set.engine_ms_ = MillisecondsSince(compiled);
 
   for (const std::string& text : set.workload_.requests) {
     CURFEW_TRY(const JsonValue document, ParseJson(text));

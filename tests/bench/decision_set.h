@@ -2,7 +2,7 @@
 // measures and the test checks. Everything on the way from text to decision is the product's own.
 #pragma once
 
-#include "compiler/interpret/interpreter.h"
+#include "compiler/module/engine.h"
 #include "compiler/module/request_json.h"
 #include "tests/bench/workload.h"
 
@@ -11,16 +11,21 @@
 
 namespace curfew::bench {
 
+// What decides: native code, the interpreter, or the interpreter without its index.
+enum class Engine { Native, Interpreter, Unindexed };
+
 class DecisionSet {
  public:
   // Leaves the policy's text at `policy_path` and compiles that file, so that who wonders about a
   // figure can read it. InvalidPolicy with the diagnostics if it is not accepted.
-  static Result<DecisionSet> Make(Workload workload, const std::string& policy_path);
+  static Result<DecisionSet> Make(Workload workload, const std::string& policy_path, Engine engine);
 
   [[nodiscard]] std::size_t size() const { return requests_.size(); }
   [[nodiscard]] const Workload& workload() const { return workload_; }
   [[nodiscard]] std::size_t module_bytes() const { return bytes_->size(); }
+  // From text to a module that is loaded, and from there to an engine.
   [[nodiscard]] double compile_ms() const { return compile_ms_; }
+  [[nodiscard]] double engine_ms() const { return engine_ms_; }
 
   // Whether request `index` is allowed. One that the decoder refused is not.
   [[nodiscard]] bool Allows(std::size_t index, module::Verdict& verdict) const {
@@ -41,9 +46,10 @@ class DecisionSet {
 
   Workload workload_;
   std::unique_ptr<Bytes> bytes_;  // the module views it
-  std::unique_ptr<interpret::Interpreter> engine_;
+  std::unique_ptr<module::DecisionEngine> engine_;
   std::vector<std::optional<module::DecodedRequest>> requests_;
   double compile_ms_ = 0;
+  double engine_ms_ = 0;
 };
 
 }  // namespace curfew::bench

@@ -31,7 +31,9 @@ TEST_CASE("the shared egress workload is answered as it expects") {
   bench::Workload workload = SmallWorkload();
   REQUIRE(workload.rule_count == 10);
   REQUIRE(workload.requests.size() == 70);
-  const auto set = bench::DecisionSet::Make(std::move(workload), PolicyPath);
+  const auto engine =
+      GENERATE(bench::Engine::Native, bench::Engine::Interpreter, bench::Engine::Unindexed);
+  const auto set = bench::DecisionSet::Make(std::move(workload), PolicyPath, engine);
   if (!set) FAIL(set.error().message);
   for (const std::size_t index : set->WrongAnswers()) {
     UNSCOPED_INFO(set->Explain(index));
@@ -42,7 +44,8 @@ TEST_CASE("the shared egress workload is answered as it expects") {
 TEST_CASE("a wrong expectation is seen") {
   bench::Workload workload = SmallWorkload();
   workload.allowed[0] = !workload.allowed[0];
-  const auto set = bench::DecisionSet::Make(std::move(workload), PolicyPath);
+  const auto set =
+      bench::DecisionSet::Make(std::move(workload), PolicyPath, bench::Engine::Interpreter);
   if (!set) FAIL(set.error().message);
   CHECK(set->WrongAnswers() == std::vector<std::size_t>{0});
 }

@@ -394,6 +394,43 @@ TEST_CASE("what is no sandbox is a mistake of the caller, and says what would be
   }
 }
 
+TEST_CASE("eval: every engine gives one answer, and where there is no native code that is said") {
+  const Workplace place;
+  WritePolicy(place);
+  std::string line = Create();
+  std::replace(line.begin(), line.end(), '\n', ' ');
+  place.Write("r.jsonl", line + "\n");
+  const auto answer = [&](const std::string& program, const std::string& flags) {
+    return place.Shell(program + " eval p.curfew --request r.jsonl --format json " + flags);
+  };
+  const auto said = [](const Ran& ran, std::string_view what) {
+    const JsonValue document = Parse(ran.out);
+    const JsonValue* found = document.Find(what);
+    return found == nullptr ? std::string() : found->text;
+  };
+  std::string native = answer("curfew", "--engine native").out;
+  const Ran interpreter = answer("curfew", "--engine interpreter");
+  CHECK(said(interpreter, "engine") == "interpreter");
+  REQUIRE_THAT(native, Contains("\"engine\":\"native\""));
+  native.replace(native.find("\"engine\":\"native\""), 17, "\"engine\":\"interpreter\"");
+  CHECK(native == interpreter.out);
+  CHECK(said(answer("curfew", "--lines"), "engine") == "native");
+  CHECK(said(answer("curfew", ""), "engine") == "interpreter");
+
+  // A program without the compiler's library beside it.
+  REQUIRE(place.Shell("cp '" CURFEW_PROGRAM "' alone").status == 0);
+  const Ran fallen_back = answer("./alone", "--lines");
+  CHECK(fallen_back.status == 0);
+  CHECK(said(fallen_back, "engine") == "interpreter");
+  CHECK_THAT(said(fallen_back, "why_not_native"), Contains("libcurfew_jit.so"));
+  const Ran told = place.Shell("./alone eval p.curfew --request r.jsonl --lines");
+  CHECK(told.status == 0);
+  CHECK_THAT(told.err, Contains("the interpreter decides: no native code"));
+  const Ran refused = answer("./alone", "--engine native");
+  CHECK(refused.status == 1);
+  CHECK_THAT(refused.err, Contains("libcurfew_jit.so"));
+}
+
 TEST_CASE("results that cannot be written are a failure, a reader that has gone is none") {
   const Workplace place;
   WritePolicy(place);
