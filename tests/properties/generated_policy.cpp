@@ -104,7 +104,14 @@ std::string OwnAtom(Random& r, const std::string& action) {
     }
   }
   if (action == "exec") {
-    switch (r.Below(6)) {
+    switch (r.Below(12)) {
+      case 6:
+      case 8:
+      case 9:
+        return fmt::format("exec.args {} [\"-m\", \"pip\"]", r.Pick({"==", "!="}));
+      case 7:
+      case 10:
+        return "exec.args starts [\"-m\", \"pip\"]";
       case 0:
         return fmt::format("exec.program matches \"{}\"",
                            r.Pick({"/usr/bin/*", "/usr/**", "/bin/sh", "/**", "/usr/bin/p*"}));
@@ -121,7 +128,7 @@ std::string OwnAtom(Random& r, const std::string& action) {
     }
   }
   if (action == "egress") {
-    switch (r.Below(7)) {
+    switch (r.Below(10)) {
       case 0:
         return fmt::format("egress.host matches \"{}\"",
                            r.Pick({"*.example.com", "**.example.com", "api.example.com"}));
@@ -136,6 +143,10 @@ std::string OwnAtom(Random& r, const std::string& action) {
         return "egress.port in [443, 80]";
       case 5:
         return "egress.scheme == https";
+      case 6:
+      case 7:
+      case 8:
+        return "has egress.ip and egress.ip in task.nets";
       default:
         return "egress.bytes > 1MiB";
     }
@@ -178,8 +189,10 @@ std::string Condition(Random& r, const std::vector<std::string>& actions, std::s
 std::string Rule(Random& r, const std::string& label) {
   static const std::vector<std::string> kActions = {"create",  "exec",   "egress", "export",
                                                     "observe", "resume", "expose", "import"};
-  std::vector<std::string> actions = {r.Pick(kActions)};
-  while (r.OneIn(3)) {
+  // Lists are facts of `exec` only.
+  const bool of_exec = r.OneIn(3);
+  std::vector<std::string> actions = {of_exec ? "exec" : r.Pick(kActions)};
+  while (!of_exec && r.OneIn(3)) {
     const std::string& more = r.Pick(kActions);
     if (std::find(actions.begin(), actions.end(), more) == actions.end()) actions.push_back(more);
   }
@@ -216,13 +229,32 @@ std::string BoundText(Random& r, std::size_t least, std::size_t most, std::strin
 
 std::string NetworkStatement(Random& r, std::size_t n) {
   const std::string label = r.OneIn(2) ? fmt::format("n{}: ", n) : "";
-  const std::string host = r.Pick({"api.example.com", "*.example.com", "**.example.com",
-                                   "db.example.com", "10.1.2.3", "93.184.216.34"});
+  const std::string host =
+      r.OneIn(3) ? fmt::format("{}h{}.example.com", r.Pick({"", "", "*.", "**."}), r.Below(8))
+                 : r.Pick({"api.example.com", "*.example.com", "**.example.com", "db.example.com",
+                           "10.1.2.3", "93.184.216.34"});
   const std::string path = r.Pick({"", "/a/**", "/a/*/b", "/A/x", "/a"});
   const std::string pin =
       r.OneIn(4) ? r.OneIn(2) ? " at \"10.0.0.0/8\"" : " at \"192.168.0.0/16\"" : "";
   const std::string methods = r.Pick({"GET", "GET, HEAD", "POST", "any"});
-  switch (r.Below(7)) {
+  switch (r.Below(9)) {
+    case 7: {
+      // Targets that are alike but for host and port.
+      std::string targets;
+      for (std::size_t i = 0; i < 5; ++i) {
+        targets += fmt::format("{}\"https://h{}.example.com:{}\"", i == 0 ? "" : ", ", i, 5000 + i);
+      }
+      return fmt::format("{}allow {} {}", label, methods, targets);
+    }
+    case 6: {
+      // Long enough to be searched.
+      std::string hosts;
+      for (std::size_t i = 0; i < 12; ++i) {
+        hosts += fmt::format("{}\"{}h{}.example.com\"", i == 0 ? "" : ", ",
+                             r.Pick({"", "*.", "**."}), r.Below(20));
+      }
+      return fmt::format("{}deny {} {}", label, methods, hosts);
+    }
     case 0:
     case 1:
       return fmt::format("{}allow {} \"https://{}{}\"{}{}", label, methods, host, path, pin,
@@ -281,8 +313,9 @@ ClassText GenerateClass(Random& r, std::size_t index) {
         r.OneIn(2) ? " each " : " ", r.Pick({"1MiB", "4MiB", "16MiB"}), Tail(r, "export")));
   }
   auto& network = text.planes["network"];
-  if (r.OneIn(2)) {
-    const std::size_t statements = 1 + r.Below(5);
+  if (!r.OneIn(3)) {
+    // Some planes are long enough for an index.
+    const std::size_t statements = 1 + r.Below(r.OneIn(3) ? 14 : 5);
     for (std::size_t i = 0; i < statements; ++i) network.push_back(NetworkStatement(r, i));
   } else if (r.OneIn(4)) {
     network.push_back("allow none");
@@ -324,7 +357,7 @@ PolicyText GeneratePolicy(Random& random) {
   PolicyText policy;
   policy.declarations.push_back(
       "attributes task {\n  risk: low < medium < high\n  ticket: string?\n"
-      "  labels: set of string\n  budget: int\n  urgent: bool\n}");
+      "  labels: set of string\n  nets: set of cidr\n  budget: int\n  urgent: bool\n}");
   for (std::size_t i = 0; i < 3; ++i) {
     policy.declarations.push_back(fmt::format("image i{} {{ digest {} }}", i, DigestText(i)));
   }

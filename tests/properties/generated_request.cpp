@@ -6,6 +6,8 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 namespace curfew::properties {
 namespace {
 
@@ -19,8 +21,19 @@ constexpr std::int64_t kMinuteMs = 60'000;
 constexpr std::int64_t kMiB = 1024 * 1024;
 
 // The attributes that generated policies declare, in the order of their paths: budget, labels,
-// risk, ticket, urgent.
-constexpr std::size_t kDeclared = 5;
+// nets, risk, ticket, urgent.
+constexpr std::size_t kDeclared = 6;
+
+// Blocks of addresses as a request has them, in order.
+std::vector<std::string> Blocks() {
+  std::vector<std::string> blocks;
+  for (const char* text : {"10.0.0.0/8", "93.184.216.0/24", "8.8.8.8/32", "fd00::/8"}) {
+    const auto cidr = values::ParseCidr(text);
+    blocks.push_back(std::string(AsText(cidr->base.bytes)) + static_cast<char>(cidr->prefix));
+  }
+  std::sort(blocks.begin(), blocks.end());
+  return blocks;
+}
 
 std::int64_t Near(Random& r, std::int64_t value) {
   return value - 1 + static_cast<std::int64_t>(r.Below(3));
@@ -44,6 +57,15 @@ Value RequestGenerator::Items(const std::vector<std::string>& pool) {
   }
   std::vector<Value> values;
   for (const std::string& text : chosen) values.push_back(Text(text));
+  items_.push_back(std::move(values));
+  return Value::OfItems(items_.back());
+}
+
+Value RequestGenerator::Capabilities() {
+  std::vector<Value> values;
+  for (const std::string_view word : module::capability::All) {
+    values.push_back(Text(std::string(word)));
+  }
   items_.push_back(std::move(values));
   return Value::OfItems(items_.back());
 }
@@ -75,8 +97,10 @@ Value RequestGenerator::ValueOf(Action action, Slot which) {
       case 1:
         return Items({"", "l0", "l1", "x"});
       case 2:
-        return number(static_cast<std::int64_t>(r_.Below(3)));
+        return Items(Blocks());
       case 3:
+        return number(static_cast<std::int64_t>(r_.Below(3)));
+      case 4:
         return Text(r_.Pick({"T-0", "T-1", "", "X"}));
       default:
         return number(static_cast<std::int64_t>(r_.Below(2)));
@@ -86,16 +110,8 @@ Value RequestGenerator::ValueOf(Action action, Slot which) {
   const std::string_view path = attribute.path;
   if (path == "caller.groups") return Items({"group:g0", "group:g1", "group:g2", "group:g9"});
   if (path == "host.capabilities") {
-    std::vector<std::string> pool(std::begin(module::capability::All),
-                                  std::end(module::capability::All));
-    Value all = Items(pool);
-    if (!r_.OneIn(4)) {
-      std::vector<Value> values;
-      for (const std::string& word : pool) values.push_back(Text(word));
-      items_.push_back(std::move(values));
-      all = Value::OfItems(items_.back());
-    }
-    return all;
+    if (!r_.OneIn(4)) return Capabilities();
+    return Items({std::begin(module::capability::All), std::end(module::capability::All)});
   }
   if (path == "exec.args") return Items({"-m", "pip", "-c", "", "x"});
   if (path == "create.env") return Items({"LANG", "TZ"});
@@ -113,7 +129,8 @@ Value RequestGenerator::ValueOf(Action action, Slot which) {
   if (path == "exec.user") return Text(r_.Pick({"root", "agent"}));
   if (path == "egress.host") {
     return Text(r_.Pick({"api.example.com", "db.example.com", "example.com", "a.b.example.com",
-                         "evilexample.com", "xapi.example.com"}));
+                         "evilexample.com", "xapi.example.com", "h1.example.com",
+                         "a.h2.example.com", "a.b.h3.example.com", "h19.example.com"}));
   }
   if (path == "egress.scheme" && r_.OneIn(2)) return number(1);
   if (path == "egress.method") return Text(r_.Pick({"GET", "GET", "HEAD", "POST", "get", "PUT"}));
@@ -166,6 +183,47 @@ Value RequestGenerator::ValueOf(Action action, Slot which) {
   CURFEW_UNREACHABLE("every type has values");
 }
 
+void RequestGenerator::MakeLikely(Request& request) {
+  const Action action = request.action();
+  request.SetText(slot::CallerId, "user:ana");
+  if (action == Action::Create) {
+    for (std::size_t i = slot::SharedCount; i < schema::AttributesOf(action).size(); ++i) {
+      const schema::Attribute& attribute = schema::AttributesOf(action)[i];
+      if (attribute.origin == schema::Origin::Wish) request.SetAbsent(static_cast<Slot>(i));
+    }
+    request.SetText(slot::TaskKind, "k0");
+    request.SetAbsent(slot::CreateClass);
+    request.Set(slot::CreateImage, Text(DigestBytes()));
+    request.Set(slot::HostCapabilities, Capabilities());
+    return;
+  }
+  request.SetText(slot::SandboxClass, "c0");
+  request.SetText(slot::SandboxCreator, "user:ana");
+  request.SetInteger(slot::SandboxTtlLeft, kMinuteMs);
+  request.SetInteger(slot::SandboxIdle, 0);
+  if (action == Action::Exec) {
+    request.Set(slot::ExecProgram, Text(r_.Pick({"/usr/bin/python3", "/bin/sh"})));
+  } else if (action == Action::Export) {
+    request.Set(slot::ExportPath, Text(r_.Pick({"/work/out/a", "/work/out/a/b"})));
+    request.SetInteger(slot::ExportSize, kMiB);
+    request.SetInteger(slot::ExportTotal, kMiB);
+  } else if (action == Action::Egress) {
+    request.SetInteger(slot::EgressScheme, 1);
+    request.SetInteger(slot::EgressPort, 443);
+    request.Set(slot::EgressHost,
+                Text(r_.Pick({"api.example.com", "api.example.com", "api.example.com",
+                              "a.b.example.com", "h1.example.com", "a.h2.example.com"})));
+    request.Set(slot::EgressIp,
+                Text(std::string(AsText(values::ParseAddress("93.184.216.34")->bytes))));
+    request.Set(slot::EgressMethod, Text(r_.Pick({"GET", "GET", "POST"})));
+    request.Set(slot::EgressPath, Text(r_.Pick({"/a", "/a/x/b"})));
+    if (!r_.OneIn(6)) return;
+    const std::size_t n = r_.Below(5);
+    request.SetInteger(slot::EgressPort, static_cast<std::int64_t>(5000 + n));
+    request.Set(slot::EgressHost, Text(fmt::format("h{}.example.com", n)));
+  }
+}
+
 Request RequestGenerator::Generate() {
   static const std::vector<Action> kOften = {Action::Create, Action::Exec,   Action::Egress,
                                              Action::Egress, Action::Export, Action::Observe};
@@ -191,19 +249,27 @@ Request RequestGenerator::Generate() {
     }
   }
   // Of random parts few agree, so some requests are what a client would really send.
-  if (action == Action::Egress && r_.OneIn(2)) {
-    request.SetText(slot::SandboxClass, "c0");
-    request.SetInteger(slot::EgressScheme, 1);
-    request.SetInteger(slot::EgressPort, 443);
-    request.Set(slot::EgressHost, Text(r_.Pick({"api.example.com", "a.b.example.com"})));
-    request.Set(slot::EgressIp,
-                Text(std::string(AsText(values::ParseAddress("93.184.216.34")->bytes))));
-    request.Set(slot::EgressMethod, Text(r_.Pick({"GET", "GET", "POST"})));
-    request.Set(slot::EgressPath, Text(r_.Pick({"/a", "/a/x/b"})));
-    request.SetInteger(slot::SandboxTtlLeft, kMinuteMs);
-    request.SetInteger(slot::SandboxIdle, 0);
-  }
+  if (!r_.OneIn(3)) MakeLikely(request);
   return request;
+}
+
+std::string Describe(const Request& request) {
+  std::string text =
+      fmt::format("{} at {}:", schema::WordOf(request.action()), schema::WordOf(request.stage()));
+  const auto attributes = schema::AttributesOf(request.action());
+  for (std::size_t i = 0; i < RequestGenerator::SlotCount(request.action()); ++i) {
+    const auto slot = static_cast<Slot>(i);
+    const std::string name =
+        i < attributes.size() ? std::string(attributes[i].path) : fmt::format("declared {}", i);
+    if (!request.is_known(slot)) {
+      text += fmt::format("\n  {} unknown", name);
+    } else if (request.is_present(slot)) {
+      const module::Value& value = request.value(slot);
+      text += value.size == 0 ? fmt::format("\n  {} = {}", name, value.integer)
+                              : fmt::format("\n  {} of {} bytes or items", name, value.size);
+    }
+  }
+  return text;
 }
 
 }  // namespace curfew::properties

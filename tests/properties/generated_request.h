@@ -26,6 +26,9 @@ class RequestGenerator {
   module::Value Text(std::string text);
   module::Value Items(const std::vector<std::string>& pool);
   module::Value ValueOf(schema::Action action, schema::Slot slot);
+  module::Value Capabilities();
+  // What a client would send that is allowed what it asks for.
+  void MakeLikely(module::Request& request);
   std::string DigestBytes();
   std::string AddressBytes();
 
@@ -33,5 +36,8 @@ class RequestGenerator {
   std::deque<std::string> texts_;
   std::deque<std::vector<module::Value>> items_;
 };
+
+// A request in lines, for a message.
+std::string Describe(const module::Request& request);
 
 }  // namespace curfew::properties

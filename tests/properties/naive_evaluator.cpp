@@ -198,8 +198,8 @@ Truth Conditions::In(ExprId id, const Thing* variable) const {
   if (e_.at(Operand(id, 1)).type.kind != TypeKind::Cidr) return Has(place->items, *element);
   const auto address = AddressOf(element);
   if (!address) return std::nullopt;
-  std::vector<Thing> blocks = place->items;
-  if (blocks.empty()) blocks.push_back(*place);
+  const bool is_one = e_.at(Operand(id, 1)).type.collection == schema::Collection::One;
+  const std::vector<Thing> blocks = is_one ? std::vector{*place} : place->items;
   return std::any_of(blocks.begin(), blocks.end(), [&](const Thing& thing) {
     values::Cidr block;
     std::memcpy(block.base.bytes.data(), thing.text.data(), 16);

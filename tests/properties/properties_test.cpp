@@ -50,25 +50,6 @@ Sample NextSample(Random& random) {
   return {};
 }
 
-std::string Describe(const Request& request) {
-  std::string text =
-      fmt::format("{} at {}:", schema::WordOf(request.action()), schema::WordOf(request.stage()));
-  const auto attributes = schema::AttributesOf(request.action());
-  for (std::size_t i = 0; i < RequestGenerator::SlotCount(request.action()); ++i) {
-    const auto slot = static_cast<Slot>(i);
-    const std::string name =
-        i < attributes.size() ? std::string(attributes[i].path) : fmt::format("declared {}", i);
-    if (!request.is_known(slot)) {
-      text += fmt::format("\n  {} unknown", name);
-    } else if (request.is_present(slot)) {
-      const module::Value& value = request.value(slot);
-      text += value.size == 0 ? fmt::format("\n  {} = {}", name, value.integer)
-                              : fmt::format("\n  {} of {} bytes or items", name, value.size);
-    }
-  }
-  return text;
-}
-
 // Runs `property` on sets and requests and says how to repeat a failure.
 template <typename Property>
 void ForAll(std::string_view name, std::size_t sets, std::size_t requests, Property property) {

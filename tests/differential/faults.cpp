@@ -1,0 +1,364 @@
+#include "tests/differential/faults.h"
+
+#include "compiler/values/host.h"
+#include "compiler/values/path.h"
+
+#include <utility>
+
+namespace curfew::differential {
+namespace {
+
+using codegen::Form;
+using codegen::ShapedTables;
+using codegen::ShapeNode;
+using codegen::ShapeTerm;
+using ir::DecisionIr;
+using module::NodeOp;
+using module::NoIndex;
+using module::TermKind;
+using module::ValueClass;
+
+constexpr auto kExact = static_cast<std::uint32_t>(values::HostReach::Exact);
+constexpr auto kOneLabel = static_cast<std::uint32_t>(values::HostReach::OneLabel);
+constexpr auto kAnyDepth = static_cast<std::uint32_t>(values::HostReach::AnyDepth);
+constexpr auto kFold = static_cast<std::uint32_t>(values::Letters::FoldAscii);
+
+// ---- Lowering -----------------------------------------------------------------------------------
+
+// Every node of one operator has another.
+Fault Mistaken(std::string name, NodeOp right, NodeOp wrong) {
+  return {.name = "lowering: " + std::move(name), .lowering = [=](DecisionIr& ir) {
+            bool found = false;
+            for (module::NodeRecord& node : ir.nodes) {
+              if (node.op != right) continue;
+              node.op = wrong;
+              found = true;
+            }
+            return found;
+          }};
+}
+
+// Every pattern that nodes of `op` read in one mode is read in another.
+Fault MistakenMode(std::string name, NodeOp op, std::uint32_t right, std::uint32_t wrong) {
+  return {.name = "lowering: " + std::move(name), .lowering = [=](DecisionIr& ir) {
+            bool found = false;
+            for (const module::NodeRecord& node : ir.nodes) {
+              if (node.op != op || node.c != 1 || ir.patterns[node.b].mode != right) continue;
+              ir.patterns[node.b].mode = wrong;
+              found = true;
+            }
+            return found;
+          }};
+}
+
+template <typename Change>
+Fault InBlocks(std::string name, Change change) {
+  return {.name = "lowering: " + std::move(name), .lowering = [=](DecisionIr& ir) {
+            bool found = false;
+            for (module::BlockRecord& block : ir.blocks) found |= change(ir, block);
+            return found;
+          }};
+}
+
+bool Drop(module::Range& range) {
+  if (range.count == 0) return false;
+  --range.count;
+  return true;
+}
+
+void AddLoweringFaults(std::vector<Fault>& faults) {
+  faults.push_back(Mistaken("<= for <", NodeOp::Less, NodeOp::LessEqual));
+  faults.push_back(Mistaken("> for >=", NodeOp::GreaterEqual, NodeOp::Greater));
+  faults.push_back(Mistaken(">= for >", NodeOp::Greater, NodeOp::GreaterEqual));
+  faults.push_back(Mistaken("== for !=", NodeOp::NotEqual, NodeOp::Equal));
+  faults.push_back(Mistaken("all for any", NodeOp::AnyOf, NodeOp::AllOf));
+  faults.push_back(Mistaken("any for none", NodeOp::NoneOf, NodeOp::AnyOf));
+  faults.push_back(Mistaken("intersects for subset of", NodeOp::SubsetOf, NodeOp::Intersects));
+  faults.push_back(Mistaken("or for and", NodeOp::And, NodeOp::Or));
+  faults.push_back(Mistaken("a fact that is always there", NodeOp::Has, NodeOp::True));
+  faults.push_back(
+      MistakenMode("`*` that stands for two labels", NodeOp::HostIn, kOneLabel, kAnyDepth));
+  faults.push_back(
+      MistakenMode("`**` that stands for one label", NodeOp::HostIn, kAnyDepth, kOneLabel));
+  faults.push_back(MistakenMode("a deny that reads narrowly", NodeOp::PathIn, kFold, 0));
+  faults.push_back(
+      {.name = "lowering: a bound that is one too large", .lowering = [](DecisionIr& ir) {
+         for (std::int64_t& integer : ir.integers) ++integer;
+         return !ir.integers.empty();
+       }});
+  faults.push_back(
+      {.name = "lowering: an address that no bar holds back", .lowering = [](DecisionIr& ir) {
+         bool found = false;
+         for (module::EntryRecord& entry : ir.entries) {
+           found |= entry.within != NoIndex;
+           entry.within = NoIndex;
+         }
+         return found;
+       }});
+  faults.push_back({.name = "lowering: a not that is left out", .lowering = [](DecisionIr& ir) {
+                      bool found = false;
+                      for (module::EntryRecord& entry : ir.entries) {
+                        if (entry.condition == NoIndex) continue;
+                        const module::NodeRecord& node = ir.nodes[entry.condition];
+                        if (node.op != NodeOp::Not) continue;
+                        entry.condition = node.a;
+                        found = true;
+                      }
+                      return found;
+                    }});
+  faults.push_back(
+      {.name = "lowering: a class for whatever is asked", .lowering = [](DecisionIr& ir) {
+         for (module::ClassRecord& record : ir.classes) record.when = NoIndex;
+         return true;
+       }});
+  faults.push_back(InBlocks("a denial that is left out", [](DecisionIr&, auto& block) {
+    return block.groups.count > 0 && Drop(block.denials);
+  }));
+  faults.push_back(InBlocks("an allow that is left out", [](DecisionIr& ir, auto& block) {
+    return block.groups.count > 0 && Drop(ir.groups[block.groups.first].entries);
+  }));
+  faults.push_back(InBlocks("checks that are left out", [](DecisionIr&, auto& block) {
+    return std::exchange(block.checks.count, 0) > 0;
+  }));
+  faults.push_back(InBlocks("defaults that are left out", [](DecisionIr&, auto& block) {
+    return std::exchange(block.defaults.count, 0) > 0;
+  }));
+}
+
+// ---- Index --------------------------------------------------------------------------------------
+
+// Changes rows of a module's bytes, which `rows` views.
+template <typename T, typename Change>
+bool ChangeRows(std::span<const T> rows, Change change) {
+  bool found = false;
+  for (const T& row : rows) found |= change(const_cast<T&>(row));
+  return found;
+}
+
+template <typename T, typename Change>
+Fault InRows(std::string name, std::span<const T> module::Tables::* rows, Change change) {
+  return {.name = "index: " + std::move(name), .index = [=](module::Tables& tables, std::uint8_t*) {
+            return ChangeRows(tables.*rows, change);
+          }};
+}
+
+void AddIndexFaults(std::vector<Fault>& faults) {
+  using module::IndexRecord;
+  using module::KeyRecord;
+  using module::PostingRecord;
+  using module::Tables;
+  const auto mistaken_reach = [](std::uint32_t right, std::uint32_t wrong) {
+    return [=](PostingRecord& posting) {
+      if (posting.reach != right) return false;
+      posting.reach = wrong;
+      return true;
+    };
+  };
+  faults.push_back(InRows("a hash that is another", &Tables::keys, [](KeyRecord& key) {
+    key.tag ^= 1;
+    return key.text != NoIndex;
+  }));
+  faults.push_back(InRows("a key that is not there", &Tables::keys, [](KeyRecord& key) {
+    return std::exchange(key.text, NoIndex) != NoIndex;
+  }));
+  faults.push_back(InRows("a text that leads to one entry less", &Tables::keys,
+                          [](KeyRecord& key) { return Drop(key.postings); }));
+  faults.push_back(InRows("an exact host that is looked up as a wildcard", &Tables::postings,
+                          mistaken_reach(kExact, kAnyDepth)));
+  faults.push_back(InRows("a `*` that is looked up as a name", &Tables::postings,
+                          mistaken_reach(kOneLabel, kExact)));
+  faults.push_back(InRows("a `**` that is looked up for one label", &Tables::postings,
+                          mistaken_reach(kAnyDepth, kOneLabel)));
+  faults.push_back(InRows("a text that leads to the entry before", &Tables::postings,
+                          [](PostingRecord& posting) {
+                            if (posting.entry == 0) return false;
+                            --posting.entry;
+                            return true;
+                          }));
+  faults.push_back(InRows("a text of another range", &Tables::postings, [](PostingRecord& posting) {
+    ++posting.index;
+    return true;
+  }));
+  faults.push_back(
+      InRows("entries without a key that are passed over", &Tables::indexes,
+             [](IndexRecord& index) { return std::exchange(index.unkeyed.count, 0) > 0; }));
+  faults.push_back(
+      InRows("wildcards that nobody looks up", &Tables::indexes,
+             [](IndexRecord& index) { return std::exchange(index.by_labels, 0) > 0; }));
+}
+
+// ---- Code generation ----------------------------------------------------------------------------
+
+template <typename Change>
+bool ChangeNode(ShapeNode& node, Change change) {
+  bool found = change(node);
+  for (ShapeNode& part : node.parts) found |= ChangeNode(part, change);
+  return found;
+}
+
+template <typename Change>
+Fault InNodes(std::string name, Change change) {
+  return {.name = "code: " + std::move(name), .codegen = [=](ShapedTables& shaped) {
+            bool found = false;
+            for (codegen::Shape& shape : shaped.shapes) found |= ChangeNode(shape.root, change);
+            return found;
+          }};
+}
+
+Fault MistakenForm(std::string name, Form right, Form wrong) {
+  return InNodes(std::move(name), [=](ShapeNode& node) {
+    if (node.form != right) return false;
+    node.form = wrong;
+    return true;
+  });
+}
+
+Fault MistakenOp(std::string name, NodeOp right, NodeOp wrong) {
+  return InNodes(std::move(name), [=](ShapeNode& node) {
+    if (node.form != Form::Compare || node.op != right) return false;
+    node.op = wrong;
+    return true;
+  });
+}
+
+// Changes a constant of each condition whose shape's root has a part that `word_of` finds.
+template <typename WordOf, typename Change>
+Fault InWords(std::string name, WordOf word_of, Change change) {
+  return {.name = "code: " + std::move(name), .codegen = [=](ShapedTables& shaped) {
+            bool found = false;
+            for (auto* conditions : {&shaped.conditions, &shaped.withins}) {
+              for (const codegen::ShapedCondition& condition : *conditions) {
+                if (condition.shape == NoIndex) continue;
+                const auto visit = [&](const ShapeNode& node) {
+                  const std::uint32_t word = word_of(node);
+                  if (word == NoIndex) return false;
+                  return change(shaped.words[condition.words + word]);
+                };
+                found |= ChangeNode(shaped.shapes[condition.shape].root,
+                                    [&](ShapeNode& node) { return visit(node); });
+              }
+            }
+            return found;
+          }};
+}
+
+bool OneLess(std::uint64_t& word) {
+  module::Range range = native::RangeOf(word);
+  if (!Drop(range)) return false;
+  word = native::RangeWord(range.first, range.count);
+  return true;
+}
+
+bool IsIntegerFact(const ShapeTerm& term) {
+  return term.kind == TermKind::Slot && term.value == ValueClass::Integer;
+}
+
+void AddCodeFaults(std::vector<Fault>& faults) {
+  faults.push_back(MistakenOp("<= for <", NodeOp::Less, NodeOp::LessEqual));
+  faults.push_back(MistakenOp("< for <=", NodeOp::LessEqual, NodeOp::Less));
+  faults.push_back(MistakenOp(">= for >", NodeOp::Greater, NodeOp::GreaterEqual));
+  faults.push_back(MistakenOp("> for >=", NodeOp::GreaterEqual, NodeOp::Greater));
+  faults.push_back(MistakenOp("== for !=", NodeOp::NotEqual, NodeOp::Equal));
+  faults.push_back(MistakenForm("or for and", Form::And, Form::Or));
+  faults.push_back(MistakenForm("and for or", Form::Or, Form::And));
+  faults.push_back(MistakenForm("all for any", Form::AnyOf, Form::AllOf));
+  faults.push_back(MistakenForm("any for none", Form::NoneOf, Form::AnyOf));
+  faults.push_back(MistakenForm("a path that must be equal", Form::PathBelow, Form::PathEqual));
+  faults.push_back(MistakenForm("a path that may go on", Form::PathEqual, Form::PathBelow));
+  faults.push_back(InNodes("a known bit that is not read", [](ShapeNode& node) {
+    if (node.form != Form::Has) return false;
+    node = ShapeNode();
+    node.mode = 1;
+    return true;
+  }));
+  faults.push_back(InNodes("a not that is left out", [](ShapeNode& node) {
+    if (node.form != Form::Not) return false;
+    ShapeNode part = std::move(node.parts.front());
+    node = std::move(part);
+    return true;
+  }));
+  faults.push_back(InNodes("a wildcard that is a name", [](ShapeNode& node) {
+    return node.form == Form::HostOne && std::exchange(node.mode, kExact) != kExact;
+  }));
+  faults.push_back(InNodes("a name that is a wildcard", [](ShapeNode& node) {
+    return node.form == Form::HostOne && std::exchange(node.mode, kAnyDepth) != kAnyDepth;
+  }));
+  faults.push_back(InNodes("a list that lacks its last", [](ShapeNode& node) {
+    if (node.form != Form::InFew || node.mode == 0) return false;
+    --node.mode;
+    return true;
+  }));
+  faults.push_back(InNodes("a part that is left out", [](ShapeNode& node) {
+    if (node.form != Form::And || node.parts.size() < 2) return false;
+    node.parts.pop_back();
+    return true;
+  }));
+  faults.push_back(InNodes("another fact", [](ShapeNode& node) {
+    if (node.form != Form::Compare || !IsIntegerFact(node.terms[0])) return false;
+    ++node.terms[0].slot;
+    return true;
+  }));
+  faults.push_back(InNodes("a sum that is a difference", [](ShapeNode& node) {
+    bool found = false;
+    for (ShapeTerm& term : node.terms) {
+      if (term.signs.size() < 2) continue;
+      term.signs[1] = -term.signs[1];
+      found = true;
+    }
+    return found;
+  }));
+  faults.push_back(InWords(
+      "a constant that is one too large",
+      [](const ShapeNode& node) {
+        const bool has_constant = node.form == Form::Compare && node.terms.size() == 2 &&
+                                  node.terms[1].kind == TermKind::Integer;
+        return has_constant ? node.terms[1].word : NoIndex;
+      },
+      [](std::uint64_t& word) {
+        ++word;
+        return true;
+      }));
+  faults.push_back(InWords(
+      "a block of addresses that is left out",
+      [](const ShapeNode& node) { return node.form == Form::AddressIn ? node.word : NoIndex; },
+      OneLess));
+  faults.push_back(InWords(
+      "a run that ends too soon",
+      [](const ShapeNode& node) { return node.form == Form::Run ? node.word : NoIndex; }, OneLess));
+  faults.push_back(
+      {.name = "code: a guard that forgets a denial", .codegen = [](ShapedTables& shaped) {
+         bool found = false;
+         for (const codegen::ShapedCondition& guard : shaped.guards) {
+           if (guard.shape == NoIndex) continue;
+           auto& parts = shaped.shapes[guard.shape].root.parts;
+           found |= !parts.empty();
+           if (!parts.empty()) parts.pop_back();
+         }
+         return found;
+       }});
+  faults.push_back(
+      {.name = "code: a rule's limits that are left out", .codegen = [](ShapedTables& shaped) {
+         bool found = false;
+         for (auto& within : shaped.withins) {
+           found |= std::exchange(within.shape, NoIndex) != NoIndex;
+         }
+         return found;
+       }});
+  faults.push_back(
+      {.name = "code: a class for whatever is asked", .codegen = [](ShapedTables& shaped) {
+         for (auto& condition : shaped.classes) condition.shape = NoIndex;
+         return true;
+       }});
+}
+
+}  // namespace
+
+std::vector<Fault> SeededFaults() {
+  std::vector<Fault> faults;
+  AddLoweringFaults(faults);
+  AddIndexFaults(faults);
+  AddCodeFaults(faults);
+  return faults;
+}
+
+}  // namespace curfew::differential
