@@ -78,9 +78,11 @@ Outcome Console::Finish() {
 }
 
 bool WantsColour(int fd) {
+  // NOLINTBEGIN(concurrency-mt-unsafe): asked before there is a second thread
   const char* no_color = std::getenv("NO_COLOR");
   if (no_color != nullptr && *no_color != '\0') return false;
   const char* term = std::getenv("TERM");
+  // NOLINTEND(concurrency-mt-unsafe)
   if (term == nullptr || std::strcmp(term, "dumb") == 0) return false;
   return isatty(fd) == 1;
 }

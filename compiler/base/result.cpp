@@ -10,8 +10,9 @@
 namespace curfew {
 
 void CheckFailed(const char* file, int line, const char* condition, std::string_view reason) {
-  std::fprintf(stderr, "curfew: internal error at %s:%d: %s does not hold: %.*s\n", file, line,
-               condition, static_cast<int>(reason.size()), reason.data());
+  static_cast<void>(std::fprintf(stderr,
+                                 "curfew: internal error at %s:%d: %s does not hold: %.*s\n", file,
+                                 line, condition, static_cast<int>(reason.size()), reason.data()));
   std::abort();
 }
 

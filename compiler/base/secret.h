@@ -12,7 +12,8 @@ class Secret {
  public:
   Secret() = default;
   explicit Secret(std::string text) : text_(std::move(text)) {}
-  Secret(Secret&& other) noexcept : text_(other.text_) { other.Wipe(); }
+  // A move of the text would leave a short one behind: it is copied, and wiped.
+  Secret(Secret&& other) noexcept : Secret(other.text_) { other.Wipe(); }
   Secret& operator=(Secret&& other) noexcept {
     if (this != &other) {
       Wipe();

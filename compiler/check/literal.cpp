@@ -278,7 +278,8 @@ std::optional<model::Constant> ReadLiteral(Context& context, const syntax::Expr&
 namespace {
 
 std::optional<std::int64_t> Read(Context& context, const syntax::Quantity& quantity,
-                                 std::string_view what, values::Parsed<std::int64_t> parsed) {
+                                 std::string_view what,
+                                 const values::Parsed<std::int64_t>& parsed) {
   if (parsed) return *parsed;
   ReportWrong(context, quantity.span, what, parsed.error(),
               [](const std::string& text) { return text; });

@@ -194,7 +194,7 @@ void TestChecker::ReadField(const syntax::Field& field, std::string_view path, A
     return;
   }
   auto value = ReadLiteral(context_, *field.value, found->type);
-  if (value) AddFact(facts, {std::move(full), *std::move(value), field.span});
+  if (value) AddFact(facts, {std::move(full), std::move(value), field.span});
 }
 
 void TestChecker::ReadWishes(const syntax::Ask& ask, std::vector<model::Fact>& facts) {
@@ -226,7 +226,7 @@ void TestChecker::ReadWishes(const syntax::Ask& ask, std::vector<model::Fact>& f
       continue;
     }
     auto value = ReadLiteral(context_, wish.value, found->type);
-    if (value) AddFact(facts, {path, *std::move(value), wish.span});
+    if (value) AddFact(facts, {path, std::move(value), wish.span});
   }
 }
 
@@ -285,7 +285,7 @@ void TestChecker::ReadSubject(const syntax::Ask& ask, std::vector<model::Fact>& 
     const auto found = FindAttribute(context_.model, action, path);
     CURFEW_CHECK(found.has_value(), "short forms name attributes of the schema");
     auto value = ReadLiteral(context_, expr, found->type);
-    if (value) AddFact(facts, {path, *std::move(value), expr.span});
+    if (value) AddFact(facts, {path, std::move(value), expr.span});
   };
   const auto leaf = [](syntax::ExprKind kind, const std::string& text, Span span) {
     syntax::Expr expr;
@@ -378,7 +378,7 @@ void TestChecker::ReadAnswer(const syntax::Answer& answer, model::AskStep& step)
       continue;
     }
     auto value = ReadLiteral(context_, *field.value, known->type);
-    if (value) AddFact(step.plan, {field.name.text, *std::move(value), field.span});
+    if (value) AddFact(step.plan, {field.name.text, std::move(value), field.span});
   }
 }
 

@@ -28,8 +28,8 @@ struct FactType {
 class ValueArena {
  public:
   ValueArena() = default;
-  ValueArena(ValueArena&&) = default;
-  ValueArena& operator=(ValueArena&&) = default;
+  ValueArena(ValueArena&&) noexcept = default;
+  ValueArena& operator=(ValueArena&&) noexcept = default;
   ValueArena(const ValueArena&) = delete;
   ValueArena& operator=(const ValueArena&) = delete;
 

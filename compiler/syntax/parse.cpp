@@ -558,8 +558,11 @@ class Parser {
       keep.items = std::move(items);
       keep.span.end = span.end;
     };
-    if (auto* persist = std::get_if<PersistStatement>(&*statement)) complete(*persist);
-    if (auto* snapshot = std::get_if<SnapshotStatement>(&*statement)) complete(*snapshot);
+    if (auto* persist = std::get_if<PersistStatement>(&*statement)) {
+      complete(*persist);
+    } else if (auto* snapshot = std::get_if<SnapshotStatement>(&*statement)) {
+      complete(*snapshot);
+    }
     plane.statements.push_back(*std::move(statement));
   }
 

@@ -45,8 +45,11 @@ void KeeperLink::OnReady() {
       queue_.clear();
       break;
     }
-    if (!sent) failure_ = std::move(sent).error();
-    if (failure_ || !*sent) break;
+    if (!sent) {
+      failure_ = std::move(sent).error();
+      break;
+    }
+    if (!*sent) break;
     queue_.pop_front();
   }
   for (int i = 0; i < 16 && !failure_; ++i) {

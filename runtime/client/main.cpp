@@ -61,7 +61,7 @@ int Run(int argc, char** argv, curfew::Console& console) {
 int main(int argc, char** argv) {
   if (!OccupyStandardDescriptors()) return curfew::exit_status::CouldNotRun;
   // A reader that goes away is told by write(2), and must not end a run in its middle.
-  signal(SIGPIPE, SIG_IGN);
+  static_cast<void>(signal(SIGPIPE, SIG_IGN));
   curfew::Console console(1, 2, curfew::WantsColour(1), curfew::WantsColour(2));
   try {
     return Run(argc, argv, console);

@@ -54,7 +54,7 @@ int main(int argc, char** argv) {
     descriptors.rlim_cur = descriptors.rlim_max;
     setrlimit(RLIMIT_NOFILE, &descriptors);
   }
-  std::signal(SIGPIPE, SIG_IGN);
+  static_cast<void>(std::signal(SIGPIPE, SIG_IGN));
   try {
     curfew::host::LinuxHost host;
     curfew::network::KernelNetworks networks;

@@ -47,7 +47,7 @@ Agent::Agent(OwnedFd port, std::string cgroup_root, MachineActions actions, bool
   sigemptyset(&children);
   sigaddset(&children, SIGCHLD);
   sigprocmask(SIG_BLOCK, &children, nullptr);
-  signal(SIGPIPE, SIG_IGN);
+  static_cast<void>(signal(SIGPIPE, SIG_IGN));
   children_ = OwnedFd(signalfd(-1, &children, SFD_CLOEXEC | SFD_NONBLOCK));
 }
 
