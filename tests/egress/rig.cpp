@@ -4,6 +4,7 @@
 #include "compiler/module/policy_module.h"
 #include "compiler/tool/compile_set.h"
 #include "runtime/egress/sample_hello.h"
+#include "runtime/gate/policy_in_force.h"
 #include "runtime/host/linux/linux_host.h"
 #include "tests/fakes/places.h"
 
@@ -99,7 +100,8 @@ class Policy final : public gate::DecisionSink {
     Must(compiled.has_value(), compiled ? "" : compiled.error().message);
     bytes_ = *std::move(compiled);
     engine_ = std::make_unique<interpret::Interpreter>(*module::PolicyModule::Load(bytes_, 1));
-    gate_ = std::make_unique<gate::Gate>(*engine_, *this);
+    policy_ = std::make_unique<gate::PolicyInForce>(*engine_);
+    gate_ = std::make_unique<gate::Gate>(*policy_, *this);
   }
   gate::Answer Consider(const EgressFacts& facts) {
     module::Request request = About(facts);
@@ -143,6 +145,7 @@ class Policy final : public gate::DecisionSink {
 
   Bytes bytes_;
   std::unique_ptr<interpret::Interpreter> engine_;
+  std::unique_ptr<gate::PolicyInForce> policy_;
   std::unique_ptr<gate::Gate> gate_;
 };
 
