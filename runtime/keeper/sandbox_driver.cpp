@@ -307,8 +307,9 @@ Outcome SandboxDriver::EndBy(std::int64_t over_ms, std::int64_t grace_ms) {
 }
 
 Outcome SandboxDriver::StartWatchdog() {
-  CURFEW_TRY(watchdog_, Watchdog::Start("/proc/self/exe", setting_.sandbox.id, machine_->pidfd(),
-                                        setting_.over_ms + lifecycle::EndMarginMs));
+  CURFEW_TRY(watchdog_,
+             Watchdog::Start(setting_.keeper_program, setting_.sandbox.id, machine_->pidfd(),
+                             setting_.over_ms + lifecycle::EndMarginMs));
   setting_.loop.Add(*watchdog_);
   return Ok();
 }

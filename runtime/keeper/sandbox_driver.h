@@ -44,6 +44,8 @@ struct SandboxSetting {
   const host::StateDirectory& state;
   store::Store& store;
   const evidence::SigningKey& token_key;
+  // A curfew-keeper, which is started once more as the machine's watchdog.
+  std::string keeper_program = "/proc/self/exe";
   // Who answers on the sandbox's wire. Empty where nobody can: no plan then has a wire.
   std::function<Result<std::unique_ptr<RunningGateway>>(network::Wire&)> open_gateway;
   // Whether whatever is waited for has lost its point: somebody wants the end.

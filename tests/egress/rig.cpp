@@ -157,8 +157,9 @@ Rig::Rig(const Limits& limits, const std::string& more, const std::string& set)
   }
   Setup setup;
   setup.streams = Listening(SOCK_STREAM, streams_port_);
-  setup.dns_datagrams = Listening(SOCK_DGRAM, dns_port_);
+  // Streams first: a port of theirs may still be taken by a connection that has ended.
   setup.dns_streams = Listening(SOCK_STREAM, dns_port_);
+  setup.dns_datagrams = Listening(SOCK_DGRAM, dns_port_);
   setup.destination_of = [this](int fd) -> Result<Endpoint> {
     const std::lock_guard lock(mutex_);
     return destinations_.at(PeerPort(fd));

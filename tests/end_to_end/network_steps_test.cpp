@@ -88,12 +88,14 @@ struct Scene {
         .image_directory = ImageFolder(),
         .machine_uid = TestUid,
         .capabilities = machine::Probe(),
+        .over_ms = created_ms + 10 * PatienceMs,
         .loop = loop,
         .clock = *host.clock,
         .entropy = *host.entropy,
         .state = state,
         .store = *store,
         .token_key = *key,
+        .keeper_program = CURFEW_KEEPER,
         .open_gateway =
             [this](network::Wire& wire) -> Result<std::unique_ptr<keeper::RunningGateway>> {
           return std::unique_ptr<keeper::RunningGateway>(
@@ -215,8 +217,8 @@ TEST_CASE("the steps of a sandbox with a network are done, serve, and are taken 
     ended.insert(ended.end(), one.begin(), one.end());
   }
   CHECK(scene.history == std::vector<std::string>{"gateway closed", "processes"});
-  CHECK(ClassesOf(ended) ==
-        std::vector<std::string>{"gateway", "machine", "nft-table", "tap", "network-namespace"});
+  CHECK(ClassesOf(ended) == std::vector<std::string>{"gateway", "machine", "watchdog", "nft-table",
+                                                     "tap", "network-namespace"});
   CHECK(ended.size() == acquired.size());
   const evidence::ResidueReport left = scene.Search(acquired);
   for (const evidence::ResidueFinding& finding : left.findings) {

@@ -119,7 +119,7 @@ TEST_CASE("a QEMU that dies at start is a failure with its last words") {
 
 TEST_CASE("a QEMU that never speaks is killed when its time is over") {
   if (!IsRoot()) return;
-  const Script script("sleep 1000 & wait");
+  const Script script("exec sleep 1000");
   std::int64_t now = 0;
   auto machine = Start(Example(), script.path, [&now] { return now; });
   REQUIRE(machine);
@@ -192,7 +192,7 @@ TEST_CASE("the right to KVM is the machine's alone") {
 
 TEST_CASE("a machine's owner that is killed takes the machine along") {
   if (!IsRoot()) return;
-  const Script script("sleep 1000 & wait");
+  const Script script("exec sleep 1000");
   int ends[2];
   REQUIRE(pipe2(ends, O_CLOEXEC) == 0);
   const pid_t owner = fork();
