@@ -1,5 +1,5 @@
-// What a gate needs of an engine: the interpreter today, native code beside it later, chosen by a
-// program's main.
+// What a gate needs of an engine: the interpreter (interpret/) or native code (native/), chosen by
+// a program's main.
 #pragma once
 
 #include "compiler/module/request.h"

@@ -29,7 +29,7 @@ class ReloadVerb final : public Verb {
 
   [[nodiscard]] std::string_view name() const override { return "reload"; }
   [[nodiscard]] std::string_view summary() const override {
-    return "give sandboxes that run another policy set";
+    return "put another policy set in force for the sandboxes that run";
   }
   [[nodiscard]] std::string_view example() const override {
     return "A set with errors changes nothing. Otherwise every sandbox that runs is judged by the "
