@@ -10,7 +10,7 @@ namespace curfew::tool {
 namespace {
 
 Result<std::unique_ptr<module::DecisionEngine>> NativeFor(ByteView bytes) {
-  CURFEW_TRY(const OwnedFd image, native::CompileNative(native::LibraryBesideProgram(), bytes));
+  CURFEW_TRY(const OwnedFd image, MakeNativeCode(bytes));
   CURFEW_TRY(module::PolicyModule policy, module::PolicyModule::Load(bytes, 0));
   auto engine = native::NativeEngine::Make(std::move(policy), image.get());
   if (!engine) return std::move(engine).error();
@@ -18,6 +18,10 @@ Result<std::unique_ptr<module::DecisionEngine>> NativeFor(ByteView bytes) {
 }
 
 }  // namespace
+
+Result<OwnedFd> MakeNativeCode(ByteView module) {
+  return native::CompileNative(native::LibraryBesideProgram(), module);
+}
 
 Result<EngineChoice> ChooseEngine(ByteView bytes, EngineWish wish) {
   EngineChoice choice;

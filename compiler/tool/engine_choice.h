@@ -2,6 +2,7 @@
 // interpreter, and why. Every program of a person chooses here.
 #pragma once
 
+#include "compiler/base/owned_fd.h"
 #include "compiler/base/result.h"
 #include "compiler/base/text.h"
 #include "compiler/module/engine.h"
@@ -24,6 +25,9 @@ struct EngineChoice {
 
 // By the module in `bytes`, which must outlive the engine.
 Result<EngineChoice> ChooseEngine(ByteView bytes, EngineWish wish);
+
+// The sealed native code of a module, by the compiler beside this program.
+Result<OwnedFd> MakeNativeCode(ByteView module);
 
 // Compiles a small module and asks it, so that what is said of native code was tried.
 Outcome TryNativeCode();

@@ -44,6 +44,7 @@ int Run(int argc, char** argv, curfew::Console& console) {
                                     .clock = *host.clock,
                                     .entropy = *host.entropy,
                                     .compile = curfew::tool::CompileModule,
+                                    .make_native_code = curfew::tool::MakeNativeCode,
                                     .keeper_program = KeeperProgram(),
                                     .try_native_code = curfew::tool::TryNativeCode};
   curfew::Verbs verbs = curfew::tool::CompilerVerbs();

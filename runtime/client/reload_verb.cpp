@@ -67,6 +67,11 @@ class ReloadVerb final : public Verb {
     }
     CURFEW_TRY(const Bytes module, means_.compile(policies_));
     CURFEW_TRY(const OwnedFd memory, host::SealBytes("curfew-module", module));
+    const Result<OwnedFd> native_code = means_.make_native_code(module);
+    if (!native_code) {
+      console.Complain("the interpreter will decide, slower and not otherwise: " +
+                       native_code.error().message);
+    }
     CURFEW_TRY(const std::unique_ptr<Station> station, Station::Open(means_, state_));
     CURFEW_TRY(const std::vector<store::Sandbox> sandboxes, Live(*station));
     if (sandboxes.empty() && !allow_empty_) {
@@ -78,7 +83,7 @@ class ReloadVerb final : public Verb {
     bool all = true;
     for (const store::Sandbox& sandbox : sandboxes) {
       const Reloaded reloaded{.sandbox = sandbox.incarnation.id,
-                              .answer = AnswerOf(sandbox, memory.get())};
+                              .answer = AnswerOf(sandbox, memory.get(), native_code)};
       console.Out(format_ == "json" ? JsonLine(reloaded) : Line(reloaded));
       all = all && reloaded.answer.failure.empty();
     }
@@ -96,16 +101,17 @@ class ReloadVerb final : public Verb {
     return live;
   }
 
-  [[nodiscard]] keeper::ReloadedMessage AnswerOf(const store::Sandbox& sandbox, int module) const {
-    Result<keeper::ReloadedMessage> answer = Ask(sandbox, module);
+  [[nodiscard]] keeper::ReloadedMessage AnswerOf(const store::Sandbox& sandbox, int module,
+                                                 const Result<OwnedFd>& native_code) const {
+    Result<keeper::ReloadedMessage> answer = Ask(sandbox, module, native_code);
     if (answer) return *std::move(answer);
     keeper::ReloadedMessage failed;
     failed.failure = answer.error().message;
     return failed;
   }
 
-  [[nodiscard]] Result<keeper::ReloadedMessage> Ask(const store::Sandbox& sandbox,
-                                                    int module) const {
+  [[nodiscard]] Result<keeper::ReloadedMessage> Ask(const store::Sandbox& sandbox, int module,
+                                                    const Result<OwnedFd>& native_code) const {
     const std::string& id = sandbox.incarnation.id;
     CURFEW_TRY(OwnedFd connected, host::ConnectTo(keeper::ReloadDoorName(id)));
     // Whoever listens there must be its keeper.
@@ -114,9 +120,14 @@ class ReloadVerb final : public Verb {
       return Failure(FailureCode::PermissionDenied, "another process than its keeper answers");
     }
     host::MessageSocket socket(std::move(connected));
-    CURFEW_TRY(const Bytes bytes,
-               keeper::EncodeMessage(0, keeper::ReloadMessage{.sandbox = sandbox.incarnation}));
-    const int fds[] = {module};
+    keeper::ReloadMessage asked{.sandbox = sandbox.incarnation, .no_native_code = {}};
+    std::vector<int> fds = {module};
+    if (native_code) {
+      fds.push_back(native_code->get());
+    } else {
+      asked.no_native_code = native_code.error().message;
+    }
+    CURFEW_TRY(const Bytes bytes, keeper::EncodeMessage(0, asked));
     CURFEW_TRY(const bool sent, socket.Send(bytes, fds));
     if (!sent) return Failure(FailureCode::Busy, "its keeper is behind; repeat");
     CURFEW_TRY(const host::SocketMessage message, Await(socket));

@@ -147,8 +147,10 @@ class RunVerb final : public Verb {
                                Printable(task.image, 60), names.empty() ? "none" : names));
   }
 
-  static std::vector<int> Descriptors(int module, int folder, int dial_from) {
+  // Those that the first message brings: the first two always.
+  static std::vector<int> Descriptors(int module, int folder, int native_code, int dial_from) {
     std::vector<int> descriptors = {module, folder};
+    if (native_code >= 0) descriptors.push_back(native_code);
     if (dial_from >= 0) descriptors.push_back(dial_from);
     return descriptors;
   }
@@ -186,15 +188,19 @@ class RunVerb final : public Verb {
     create.dials_elsewhere = dial_from >= 0;
     create.resolvers = resolvers_;
     CURFEW_TRY(const OwnedFd memory, host::SealBytes("curfew-module", module));
+    const Result<OwnedFd> native_code = means_.make_native_code(module);
+    if (!native_code) create.no_native_code = native_code.error().message;
+    const int code = native_code ? native_code->get() : -1;
     CURFEW_TRY(const OwnedFd folder, OpenOut(station, create.sandbox.id));
     CURFEW_TRY(const std::unique_ptr<KeeperLink> link, KeeperLink::Start(means_.keeper_program));
 
     const std::unique_ptr<RunView> view =
         format_ == "json" ? MakeJsonView(console) : MakeTextView(console, means_.clock, quiet_);
     view->Began(create.sandbox.id, task.id);
-    const RunOutcome outcome = Conversation(means_.clock, *link, *view)
-                                   .Hold(create, Descriptors(memory.get(), folder.get(), dial_from),
-                                         task, std::move(inputs));
+    const RunOutcome outcome =
+        Conversation(means_.clock, *link, *view)
+            .Hold(create, Descriptors(memory.get(), folder.get(), code, dial_from), task,
+                  std::move(inputs));
     std::string errors;
     const int keeper_status = link->Wait(errors);
     if (!errors.empty()) view->Failed("the keeper said: " + Printable(errors, 4000));

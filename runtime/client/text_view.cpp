@@ -43,6 +43,10 @@ class TextView final : public RunView {
   void Ready(const keeper::ReadyMessage& ready) override {
     Say("ready", fmt::format("after {}, until {}", Seconds(ready.boot_ms),
                              host::Rfc3339(ready.deadline_ms)));
+    if (!ready.why_not_native.empty()) {
+      Warn("warning", fmt::format("the interpreter decides, slower and not otherwise: {}",
+                                  Printable(ready.why_not_native, 1000)));
+    }
     if (ready.isolation != "kvm") {
       Warn("warning",
            "this machine is emulated, because KVM cannot be used here: emulation is no security "

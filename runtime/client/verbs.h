@@ -1,6 +1,8 @@
 // The verbs that touch this host: they start sandboxes, and look after what was started.
 #pragma once
 
+#include "compiler/base/owned_fd.h"
+#include "compiler/base/result.h"
 #include "compiler/base/text.h"
 #include "compiler/base/verb.h"
 #include "runtime/host/clock.h"
@@ -24,6 +26,8 @@ struct Means {
   host::Entropy& entropy;
   // The bytes of the module that these policies make: InvalidPolicy with the diagnostics as text.
   std::function<Result<Bytes>(std::span<const std::string> policies)> compile;
+  // The sealed native code of a module's bytes; the failure says why there is none.
+  std::function<Result<OwnedFd>(ByteView module)> make_native_code;
   std::string keeper_program;
   // Has native code made and run; the failure says why this machine cannot.
   std::function<Outcome()> try_native_code;

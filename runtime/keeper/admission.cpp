@@ -92,11 +92,16 @@ Outcome OpenState(World& world, Admission& admission) {
 
 }  // namespace
 
-Result<LoadedPolicy> LoadPolicy(World& world, const OwnedFd& memory, std::uint64_t generation) {
+Result<LoadedPolicy> LoadPolicy(World& world, const HandedPolicy& handed,
+                                std::uint64_t generation) {
   LoadedPolicy loaded;
-  CURFEW_TRY(host::SealedMemory mapped, host::SealedMemory::Map(memory, ModuleBytesMax));
+  CURFEW_TRY(host::SealedMemory mapped, host::SealedMemory::Map(handed.module, ModuleBytesMax));
   loaded.bytes = std::make_unique<host::SealedMemory>(std::move(mapped));
-  CURFEW_TRY(loaded.engine, world.load_engine(loaded.bytes->bytes(), generation));
+  CURFEW_TRY(LoadedEngine engine,
+             world.load_engine(loaded.bytes->bytes(), generation, handed.native_code));
+  loaded.engine = std::move(engine.engine);
+  loaded.why_not_native =
+      handed.native_code.is_open() ? std::move(engine.why_not_native) : handed.no_native_code;
   return loaded;
 }
 
@@ -110,15 +115,21 @@ Outcome RecordedDecisions::Record(const gate::Answer& answer, const module::Requ
 
 Result<std::unique_ptr<Admission>> Admit(World& world, int control, CreateMessage message,
                                          std::vector<OwnedFd> descriptors) {
-  if (descriptors.size() != (message.dials_elsewhere ? 3u : 2u)) {
-    return Failure(
-        FailureCode::Malformed,
-        "the first packet brings a module, a folder, and the namespace that it tells of");
+  const bool has_code = message.no_native_code.empty();
+  if (descriptors.size() != 2u + (has_code ? 1u : 0u) + (message.dials_elsewhere ? 1u : 0u)) {
+    return Failure(FailureCode::Malformed,
+                   "the first packet brings a module, a folder, and the native code and the "
+                   "namespace that it tells of");
   }
   auto held = std::make_unique<Admission>();
   Admission& admission = *held;
   admission.message = std::move(message);
-  CURFEW_TRY(admission.loaded, LoadPolicy(world, descriptors[0], admission.message.generation));
+  CURFEW_TRY(admission.loaded,
+             LoadPolicy(world,
+                        {.module = std::move(descriptors[0]),
+                         .native_code = has_code ? std::move(descriptors[2]) : OwnedFd(),
+                         .no_native_code = admission.message.no_native_code},
+                        admission.message.generation));
   admission.policy = std::make_unique<gate::PolicyInForce>(*admission.loaded.engine);
   CURFEW_TRY_VOID(OpenState(world, admission));
   CURFEW_TRY(admission.caller, CallerOf(control, admission.message.caller));
@@ -151,7 +162,7 @@ Result<std::unique_ptr<Admission>> Admit(World& world, int control, CreateMessag
   admission.decisions = std::make_unique<RecordedDecisions>(*admission.books, *admission.policy);
   admission.gate = std::make_unique<gate::Gate>(*admission.policy, *admission.decisions);
   admission.exports.emplace(std::move(descriptors[1]));
-  if (admission.message.dials_elsewhere) admission.dial_from = std::move(descriptors[2]);
+  if (admission.message.dials_elsewhere) admission.dial_from = std::move(descriptors.back());
   return held;
 }
 

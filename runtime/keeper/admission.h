@@ -33,8 +33,9 @@ class RecordedDecisions final : public gate::DecisionSink {
 struct LoadedPolicy {
   std::unique_ptr<host::SealedMemory> bytes;
   std::unique_ptr<module::DecisionEngine> engine;
+  std::string why_not_native;  // empty where native code decides
 };
-Result<LoadedPolicy> LoadPolicy(World& world, const OwnedFd& memory, std::uint64_t generation);
+Result<LoadedPolicy> LoadPolicy(World& world, const HandedPolicy& handed, std::uint64_t generation);
 
 // What a keeper holds from its first packet on. Later members rest on earlier ones.
 struct Admission {

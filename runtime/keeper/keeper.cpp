@@ -100,10 +100,11 @@ class Keeping {
     CURFEW_TRY_VOID(Enter(store));
     CURFEW_TRY(const std::uint32_t uid, ChooseMachineUid(store, plan_.sandbox));
     driver_ = std::make_unique<SandboxDriver>(SettingOf(uid));
-    CURFEW_TRY(door_, ReloadDoor::Open(plan_.sandbox.id, admission_->caller.uid, world_.clock,
-                                       [this](const ReloadMessage& message, const OwnedFd& memory) {
-                                         return Reload(message, memory);
-                                       }));
+    CURFEW_TRY(door_,
+               ReloadDoor::Open(plan_.sandbox.id, admission_->caller.uid, world_.clock,
+                                [this](const ReloadMessage& message, const HandedPolicy& handed) {
+                                  return Reload(message, handed);
+                                }));
     executor_ = std::make_unique<execute::Executor>(
         *driver_, *admission_->books, world_.checkpoint,
         execute::Executor::Progress{
@@ -207,6 +208,8 @@ class Keeping {
               .checkpoint = world_.checkpoint};
     Service service(desk, std::move(*admission_->exports));
     control_.Tell(0, ReadyMessage{.isolation = std::string(plan::NameOf(plan_.isolation)),
+                                  .engine = std::string(admission_->loaded.engine->kind()),
+                                  .why_not_native = admission_->loaded.why_not_native,
                                   .deadline_ms = plan_.deadline_wall_ms,
                                   .boot_ms = world_.clock.MonotonicNowMs() - began_ms_});
     loop_.Add(*door_);
@@ -242,10 +245,13 @@ class Keeping {
 
   // Another policy set, from then on. On record before it takes effect; whatever fails leaves the
   // old one in force.
-  ReloadedMessage Reload(const ReloadMessage& message, const OwnedFd& memory) {
+  ReloadedMessage Reload(const ReloadMessage& message, const HandedPolicy& handed) {
     const module::Manifest old = admission_->policy->module().manifest();
-    ReloadedMessage answer{.generation = old.generation, .failure = {}};
-    Result<LoadedPolicy> next = LoadPolicy(world_, memory, old.generation + 1);
+    ReloadedMessage answer{.generation = old.generation,
+                           .engine = std::string(admission_->loaded.engine->kind()),
+                           .why_not_native = admission_->loaded.why_not_native,
+                           .failure = {}};
+    Result<LoadedPolicy> next = LoadPolicy(world_, handed, old.generation + 1);
     if (message.sandbox != plan_.sandbox) {
       answer.failure = "the request is for another incarnation of this sandbox";
     } else if (!next) {
@@ -259,6 +265,8 @@ class Keeping {
     std::swap(admission_->loaded, *next);
     const module::PolicyModule& policy = admission_->policy->module();
     answer.generation = policy.manifest().generation;
+    answer.engine = admission_->loaded.engine->kind();
+    answer.why_not_native = admission_->loaded.why_not_native;
     const std::optional<module::ClassIndex> its_class = policy.FindClass(plan_.class_name);
     if (its_class) Tighten(policy.plan(*its_class));
     answer.flows_cut = driver_->RejudgeFlows();

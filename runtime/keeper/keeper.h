@@ -22,6 +22,11 @@
 
 namespace curfew::keeper {
 
+struct LoadedEngine {
+  std::unique_ptr<module::DecisionEngine> engine;
+  std::string why_not_native;  // where there was native code, and it cannot run
+};
+
 // What a composition root gives. References outlive the call.
 struct World {
   host::Files& files;
@@ -29,9 +34,10 @@ struct World {
   host::Networks& networks;
   const host::Clock& clock;
   host::Entropy& entropy;
-  // An engine over the bytes of a module, which outlive it.
-  std::function<Result<std::unique_ptr<module::DecisionEngine>>(ByteView bytes,
-                                                                std::uint64_t generation)>
+  // An engine over the bytes of a module, which outlive it. `native_code` is the module's sealed
+  // image, or closed: then, or where this machine cannot run it, the interpreter decides.
+  std::function<Result<LoadedEngine>(ByteView bytes, std::uint64_t generation,
+                                     const OwnedFd& native_code)>
       load_engine;
   // Who judges what leaves a sandbox. Empty: nobody, and a class that lets anything out is denied
   // (builtin.unsupported).

@@ -1,6 +1,7 @@
 // curfew-keeper: one sandbox, from its request to its receipt. Started by `curfew`, never by hand:
 // its control socket is descriptor 3. It starts itself once more as its machine's watchdog.
 #include "compiler/interpret/interpreter.h"
+#include "compiler/native/native_engine.h"
 #include "runtime/host/linux/linux_host.h"
 #include "runtime/keeper/egress_desk.h"
 #include "runtime/keeper/keeper.h"
@@ -26,12 +27,24 @@ bool IsSocket(int fd) {
   return getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) == 0 && type == SOCK_SEQPACKET;
 }
 
-curfew::Result<std::unique_ptr<curfew::module::DecisionEngine>> LoadEngine(
-    curfew::ByteView bytes, std::uint64_t generation) {
+// An image that is not what it says is refused; one that this machine cannot run is passed over.
+curfew::Result<curfew::keeper::LoadedEngine> LoadEngine(curfew::ByteView bytes,
+                                                        std::uint64_t generation,
+                                                        const curfew::OwnedFd& native_code) {
   CURFEW_TRY(curfew::module::PolicyModule policy,
              curfew::module::PolicyModule::Load(bytes, generation));
-  return std::unique_ptr<curfew::module::DecisionEngine>(
-      std::make_unique<curfew::interpret::Interpreter>(std::move(policy)));
+  curfew::keeper::LoadedEngine loaded;
+  if (native_code.is_open()) {
+    auto native = curfew::native::NativeEngine::Make(policy, native_code.get());
+    if (native) {
+      loaded.engine = *std::move(native);
+      return loaded;
+    }
+    if (native.error().code == curfew::FailureCode::Malformed) return std::move(native).error();
+    loaded.why_not_native = native.error().message;
+  }
+  loaded.engine = std::make_unique<curfew::interpret::Interpreter>(std::move(policy));
+  return loaded;
 }
 
 }  // namespace

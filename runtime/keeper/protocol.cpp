@@ -81,6 +81,7 @@ Json CreateMessage::ToJson() const {
                {"image_directory", image_directory},
                {"generation", generation},
                {"request", request},
+               {"no_native_code", no_native_code},
                {"dials_elsewhere", dials_elsewhere},
                {"resolvers", resolvers}};
   if (caller) {
@@ -104,6 +105,7 @@ Result<CreateMessage> CreateMessage::FromJson(const JsonValue& json) {
   message.image_directory = reader.Text("image_directory");
   message.generation = reader.Count("generation");
   message.request = evidence::JsonOf(reader.Object("request"));
+  message.no_native_code = reader.Text("no_native_code");
   message.dials_elsewhere = reader.Flag("dials_elsewhere");
   message.resolvers = reader.Texts("resolvers");
   if (json.Find("caller") != nullptr) {
@@ -171,7 +173,10 @@ Result<CloseMessage> CloseMessage::FromJson(const JsonValue& json) {
 }
 
 Json ReloadMessage::ToJson() const {
-  return {{"version", version}, {"sandbox", sandbox.id}, {"nonce", sandbox.nonce}};
+  return {{"version", version},
+          {"sandbox", sandbox.id},
+          {"nonce", sandbox.nonce},
+          {"no_native_code", no_native_code}};
 }
 
 Result<ReloadMessage> ReloadMessage::FromJson(const JsonValue& json) {
@@ -181,6 +186,7 @@ Result<ReloadMessage> ReloadMessage::FromJson(const JsonValue& json) {
   }
   ReloadMessage message;
   message.sandbox = {.id = reader.Text("sandbox"), .nonce = reader.Text("nonce")};
+  message.no_native_code = reader.Text("no_native_code");
   return Finished(reader, std::move(message));
 }
 
@@ -227,12 +233,18 @@ Result<DecidedMessage> DecidedMessage::FromJson(const JsonValue& json) {
 }
 
 Json ReadyMessage::ToJson() const {
-  return {{"isolation", isolation}, {"deadline_ms", deadline_ms}, {"boot_ms", boot_ms}};
+  return {{"isolation", isolation},
+          {"engine", engine},
+          {"why_not_native", why_not_native},
+          {"deadline_ms", deadline_ms},
+          {"boot_ms", boot_ms}};
 }
 
 Result<ReadyMessage> ReadyMessage::FromJson(const JsonValue& json) {
   ObjectReader reader(json, "the sandbox's readiness");
   ReadyMessage message{.isolation = reader.Text("isolation"),
+                       .engine = reader.Text("engine"),
+                       .why_not_native = reader.Text("why_not_native"),
                        .deadline_ms = reader.Integer("deadline_ms"),
                        .boot_ms = reader.Integer("boot_ms")};
   return Finished(reader, std::move(message));
@@ -344,15 +356,15 @@ Result<FailedMessage> FailedMessage::FromJson(const JsonValue& json) {
 }
 
 Json ReloadedMessage::ToJson() const {
-  return {{"generation", generation},
-          {"flows_cut", flows_cut},
-          {"closes", closes},
-          {"failure", failure}};
+  return {{"generation", generation}, {"engine", engine}, {"why_not_native", why_not_native},
+          {"flows_cut", flows_cut},   {"closes", closes}, {"failure", failure}};
 }
 
 Result<ReloadedMessage> ReloadedMessage::FromJson(const JsonValue& json) {
   ObjectReader reader(json, "the answer to a reload");
   ReloadedMessage message{.generation = reader.Count("generation"),
+                          .engine = reader.Text("engine"),
+                          .why_not_native = reader.Text("why_not_native"),
                           .flows_cut = reader.Count("flows_cut"),
                           .closes = reader.Flag("closes"),
                           .failure = reader.Text("failure")};

@@ -9,6 +9,7 @@
 #pragma once
 
 #include "compiler/base/incarnation.h"
+#include "compiler/base/owned_fd.h"
 #include "compiler/base/result.h"
 #include "compiler/base/text.h"
 #include "runtime/evidence/canonical_json.h"
@@ -24,7 +25,7 @@ namespace curfew::keeper {
 
 using evidence::Json;
 
-inline constexpr int ProtocolVersion = 1;
+inline constexpr int ProtocolVersion = 2;
 inline constexpr std::size_t OutputChunkBytes = 32 * 1024;
 inline constexpr std::size_t InputChunkBytes = 32 * 1024;
 inline constexpr std::size_t ExportPatternsMax = 64;
@@ -60,6 +61,14 @@ Result<Packet> DecodePacket(ByteView bytes);
 
 // --- to the keeper -------------------------------------------------------------------------------
 
+// A policy set as the descriptors of a message hand it over: its sealed module, and the sealed
+// image of that module's native code, or why there is none.
+struct HandedPolicy {
+  OwnedFd module;
+  OwnedFd native_code;
+  std::string no_native_code;
+};
+
 // Whom the request is for, where root says so; else the caller is the peer of the socket.
 struct StatedCaller {
   std::string id;
@@ -67,8 +76,9 @@ struct StatedCaller {
   std::vector<std::string> groups;
 };
 
-// With two descriptors: the sealed module, and the folder for exports; and with a third, the
-// network namespace to dial from, where `dials_elsewhere` says so.
+// With two descriptors: the sealed module, and the folder for exports. Behind them the sealed image
+// of the module's native code, unless `no_native_code` says why there is none, and the network
+// namespace to dial from, where `dials_elsewhere` says so.
 struct CreateMessage {
   static constexpr Kind kind = Kind::Create;
   int version = ProtocolVersion;
@@ -78,6 +88,7 @@ struct CreateMessage {
   std::uint64_t generation = 1;
   Json request;  // as compiler/module/request_json.h reads it from a caller
   std::optional<StatedCaller> caller;
+  std::string no_native_code;
   bool dials_elsewhere = false;
   std::vector<std::string> resolvers;  // to ask for allowed names; empty: those of this host
   Json ToJson() const;
@@ -120,12 +131,14 @@ struct CloseMessage {
   static Result<CloseMessage> FromJson(const JsonValue& json);
 };
 
-// With the descriptor of the sealed module. Not on the connection of whoever started the sandbox,
+// With the descriptor of the sealed module, and that of its native code, unless
+// `no_native_code` says why there is none. Not on the connection of whoever started the sandbox,
 // but on one of its own, which Reloaded ends.
 struct ReloadMessage {
   static constexpr Kind kind = Kind::Reload;
   int version = ProtocolVersion;
   Incarnation sandbox;
+  std::string no_native_code;
   Json ToJson() const;
   static Result<ReloadMessage> FromJson(const JsonValue& json);
 };
@@ -156,6 +169,8 @@ struct DecidedMessage {
 struct ReadyMessage {
   static constexpr Kind kind = Kind::Ready;
   std::string isolation;
+  std::string engine;            // that decides: native, interpreter
+  std::string why_not_native;    // empty where it is native
   std::int64_t deadline_ms = 0;  // wall
   std::int64_t boot_ms = 0;
   Json ToJson() const;
@@ -234,6 +249,8 @@ struct FailedMessage {
 struct ReloadedMessage {
   static constexpr Kind kind = Kind::Reloaded;
   std::uint64_t generation = 0;  // that is in force now
+  std::string engine;            // that decides now, as in ReadyMessage
+  std::string why_not_native;
   std::uint64_t flows_cut = 0;
   bool closes = false;  // the new set does not have the sandbox's class
   std::string failure;  // nothing has changed, and why

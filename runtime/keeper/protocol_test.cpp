@@ -30,6 +30,7 @@ TEST_CASE("messages come back as they went") {
   CreateMessage create = Create();
   create.caller = StatedCaller{.id = "user:ana", .caller_kind = "human", .groups = {"group:x"}};
   create.dials_elsewhere = true;
+  create.no_native_code = "not asked for";
   create.resolvers = {"192.0.2.53:5353"};
   CHECK(ThereAndBack(create).ToJson() == create.ToJson());
   CHECK(ThereAndBack(create).resolvers == create.resolvers);
@@ -64,7 +65,7 @@ TEST_CASE("what is not exactly a message is none") {
   more["operator"] = true;
   CHECK(refuses(more));
   Json other = good;
-  other["version"] = 2;
+  other["version"] = ProtocolVersion + 1;
   CHECK(refuses(other));
   other = good;
   other["sandbox"] = "../../etc";

@@ -67,8 +67,20 @@ std::optional<ReloadedMessage> ReloadDoor::Hear() {
   if (!packet) return Refusal(packet.error().message);
   const Result<ReloadMessage> message = DecodeMessage<ReloadMessage>(*packet);
   if (!message) return Refusal(message.error().message);
-  if ((*received)->fds.size() != 1) return Refusal("a reload brings one module");
-  return reload_(*message, (*received)->fds.front());
+  std::vector<OwnedFd>& fds = (*received)->fds;
+  HandedPolicy handed{.module = {}, .native_code = {}, .no_native_code = message->no_native_code};
+  if (fds.size() != (handed.no_native_code.empty() ? 2u : 1u)) {
+    return Refusal("a reload brings one module, and the native code that it tells of");
+  }
+  handed.module = std::move(fds.front());
+  if (handed.no_native_code.empty()) {
+    if (peer->is_root) {
+      handed.native_code = std::move(fds.back());
+    } else {
+      handed.no_native_code = "native code is taken from root only";
+    }
+  }
+  return reload_(*message, handed);
 }
 
 }  // namespace curfew::keeper

@@ -1,6 +1,6 @@
 // The door by which a running sandbox is given another policy set: a socket of its keeper's own,
-// found by the sandbox's id. Root and whoever started the sandbox may come in; one at a time, and
-// whoever says nothing is sent away.
+// found by the sandbox's id. Root and whoever started the sandbox may come in, machine code only
+// from root; one at a time, and whoever says nothing is sent away.
 #pragma once
 
 #include "runtime/host/clock.h"
@@ -21,8 +21,8 @@ std::string ReloadDoorName(const std::string& sandbox);
 
 class ReloadDoor final : public host::EventSource {
  public:
-  // What the keeper makes of a module; called on its loop.
-  using Reload = std::function<ReloadedMessage(const ReloadMessage&, const OwnedFd& module)>;
+  // What the keeper makes of a policy set; called on its loop.
+  using Reload = std::function<ReloadedMessage(const ReloadMessage&, const HandedPolicy& handed)>;
 
   // Whoever comes before it is in the loop waits. Busy when somebody has taken the name.
   static Result<std::unique_ptr<ReloadDoor>> Open(const std::string& sandbox, uid_t starter,

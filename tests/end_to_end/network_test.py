@@ -128,9 +128,10 @@ class Flows(rig.EndToEnd):
         self.assertEqual(live.returncode, 0, live.stderr)
         self.assertIn("no receipt binds them yet", live.stderr)
 
-        tighter = self.reload(TIGHTER, "--sandbox", sandbox)
+        tighter = self.reload(TIGHTER, "--sandbox", sandbox, "--format", "json")
         self.assertEqual(tighter.returncode, 0, tighter.stderr)
-        self.assertIn("generation 3, 1 flow cut", tighter.stdout)
+        answer = json.loads(tighter.stdout)
+        self.assertEqual((answer["generation"], answer["flows_cut"], answer["engine"]), (3, 1, "native"))
         said = self.finish(process)
         self.assertEqual(process.returncode, 0, said)
         self.assertIn("the download was cut", said)

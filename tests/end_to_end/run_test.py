@@ -90,8 +90,21 @@ class Status(rig.EndToEnd):
         kinds = [event["event"] for event in events]
         for kind in ("began", "decided", "step", "ready", "command", "output", "exited", "closed"):
             self.assertIn(kind, kinds)
+        ready, = [event for event in events if event["event"] == "ready"]
+        self.assertEqual((ready["engine"], ready["why_not_native"]), ("native", ""))
         self.assertEqual(events[-1]["verdict"], "clean")
         self.assertEqual("".join(e["data"] for e in events if e["event"] == "output"), "hello\n")
+
+    def test_without_a_compiler_of_native_code_the_interpreter_decides_and_it_is_said(self):
+        library = os.path.join(os.path.dirname(rig.PROGRAM), "libcurfew_jit.so")
+        hidden = ["unshare", "--mount", "--propagation", "private", "sh", "-c",
+                  f'mount --bind /dev/null {library} && exec "$@"', "sh"]
+        done = subprocess.run(hidden + self.arguments(self.task([self.python("print('hello')")])),
+                              capture_output=True, text=True, timeout=rig.PATIENCE)
+        self.assertEqual((done.returncode, done.stdout), (0, "hello\n"), done.stderr)
+        self.assertIn("the interpreter decides", done.stderr)
+        self.assertIn("libcurfew_jit.so", done.stderr)
+        self.assert_over(reason="done")
 
 
 class Bulk(rig.EndToEnd):
