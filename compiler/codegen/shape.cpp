@@ -5,6 +5,7 @@
 #include "compiler/values/path.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <map>
 #include <span>
@@ -101,7 +102,8 @@ class Shaper {
 
   Part Describe(std::uint32_t index);
   Part DescribeJunction(Form form, std::span<const std::uint32_t> nodes);
-  ShapedCondition Guard(std::size_t block);
+  ShapedCondition GuardOf(const std::vector<std::uint32_t>& conditions);
+  ShapedGuards Guard(std::size_t block);
   Part DescribeMembership(const NodeRecord& node);
   Part DescribePaths(const NodeRecord& node);
   ShapeTerm Term(std::uint32_t index, std::vector<std::uint64_t>& words);
@@ -369,6 +371,20 @@ Interval IntervalOf(const module::BlockOfAddresses& block) {
   return {{base_high & ~high, base_low & ~low}, {base_high | high, base_low | low}};
 }
 
+// A bit for each first byte that an IPv4 address in one of the intervals can have.
+std::array<std::uint64_t, 4> FirstBytesOf(const std::vector<Interval>& intervals) {
+  std::array<std::uint64_t, 4> bits{};
+  for (std::uint64_t byte = 0; byte < 256; ++byte) {
+    constexpr std::uint64_t kMapped = 0xffff'0000'0000;  // RFC 4291, 2.5.5.2
+    const Interval all{{0, kMapped | byte << 24}, {0, kMapped | byte << 24 | 0xff'ffff}};
+    const bool meets = std::ranges::any_of(intervals, [&](const Interval& interval) {
+      return interval.first <= all.last && all.first <= interval.last;
+    });
+    if (meets) bits[byte / 64] |= std::uint64_t{1} << (byte % 64);
+  }
+  return bits;
+}
+
 std::uint64_t Shaper::Blocks(std::uint32_t first, std::uint32_t count) {
   const auto [place, is_new] = blocks_.try_emplace({first, count}, 0);
   if (!is_new) return place->second;
@@ -385,12 +401,14 @@ std::uint64_t Shaper::Blocks(std::uint32_t first, std::uint32_t count) {
       apart.push_back(interval);
     }
   }
-  std::vector<std::uint64_t> words;
+  const std::array<std::uint64_t, 4> first_bytes = FirstBytesOf(apart);
+  std::vector<std::uint64_t> words(first_bytes.begin(), first_bytes.end());
   for (const Interval& interval : apart) {
     words.insert(words.end(), {interval.first.first, interval.first.second, interval.last.first,
                                interval.last.second});
   }
-  place->second = RangeWord(Place(words), static_cast<std::uint32_t>(apart.size()));
+  place->second = RangeWord(Place(words) + static_cast<std::uint32_t>(first_bytes.size()),
+                            static_cast<std::uint32_t>(apart.size()));
   return place->second;
 }
 
@@ -418,21 +436,8 @@ ShapedCondition Shaper::Condition(std::uint32_t node) {
   return place->second;
 }
 
-// The `or` of the denials that are looked at whatever is asked.
-ShapedCondition Shaper::Guard(std::size_t block) {
-  const module::Range denials = t_.blocks[block].denials;
-  const std::uint32_t index = t_.block_indexes[block];
-  std::vector<std::uint32_t> conditions;
-  if (index == module::NoIndex) {
-    for (const auto& entry : t_.entries.subspan(denials.first, denials.count)) {
-      conditions.push_back(entry.condition);
-    }
-  } else {
-    const module::Range unkeyed = t_.indexes[index].unkeyed;
-    for (const std::uint32_t entry : t_.unkeyed.subspan(unkeyed.first, unkeyed.count)) {
-      conditions.push_back(t_.entries[entry].condition);
-    }
-  }
+// Their `or`.
+ShapedCondition Shaper::GuardOf(const std::vector<std::uint32_t>& conditions) {
   const bool denies_always =
       std::find(conditions.begin(), conditions.end(), module::NoIndex) != conditions.end();
   if (conditions.size() < 2 || denies_always) return {};
@@ -443,6 +448,26 @@ ShapedCondition Shaper::Guard(std::size_t block) {
   } catch (const TooLarge&) {
     return {};  // they are looked at one by one
   }
+}
+
+// Of what is looked at whatever is asked.
+ShapedGuards Shaper::Guard(std::size_t block) {
+  const auto conditions_of = [&](module::Range range) {
+    std::vector<std::uint32_t> conditions;
+    for (const auto& entry : t_.entries.subspan(range.first, range.count)) {
+      conditions.push_back(entry.condition);
+    }
+    return conditions;
+  };
+  const ShapedCondition checks = GuardOf(conditions_of(t_.blocks[block].checks));
+  const std::uint32_t index = t_.block_indexes[block];
+  if (index == module::NoIndex) return {checks, GuardOf(conditions_of(t_.blocks[block].denials))};
+  std::vector<std::uint32_t> unkeyed;
+  const module::Range others = t_.indexes[index].unkeyed;
+  for (const std::uint32_t entry : t_.unkeyed.subspan(others.first, others.count)) {
+    unkeyed.push_back(t_.entries[entry].condition);
+  }
+  return {checks, GuardOf(unkeyed)};
 }
 
 ShapedTables Shaper::Run() && {

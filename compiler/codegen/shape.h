@@ -70,15 +70,21 @@ struct ShapedCondition {
   std::uint32_t words = 0;
 };
 
+// Of a block, in one function each: whether some check is not false, and whether some denial that
+// no index passes over is not false. Few requests meet one, and all others are done with them at
+// once. NoIndex where there is none.
+struct ShapedGuards {
+  ShapedCondition checks;
+  ShapedCondition denials;
+};
+
 struct ShapedTables {
   std::vector<Shape> shapes;  // those of runs before those that run them
   std::vector<std::uint64_t> words;
   std::vector<ShapedCondition> conditions;  // by entry
   std::vector<ShapedCondition> withins;     // by entry
   std::vector<ShapedCondition> classes;
-  // By block: whether some denial that no index passes over is not false, in one function. Few
-  // requests meet one, and all others are done with them at once. NoIndex where there is none.
-  std::vector<ShapedCondition> guards;
+  std::vector<ShapedGuards> guards;  // by block
 };
 
 // A module of more is interpreted. Real sets have a few dozen shapes of a few dozen nodes.

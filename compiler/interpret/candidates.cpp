@@ -76,15 +76,16 @@ bool MeetsHost(const module::Tables& tables, module::Range range, std::string_vi
 void Candidates::Search(std::string_view text, bool by_labels) {
   std::size_t count = 0;
   bool too_many = false;
-  const auto look_up = [&](std::string_view name, std::uint64_t hash, Part part) {
-    const module::KeyRecord* key = module::FindKey(t_, name, hash);
-    if (key == nullptr) return;
-    if (count == hits_.size()) {
-      too_many = true;
-    } else {
-      hits_[count++] = {key->postings.first, key->postings.count, part};
-    }
-  };
+  const auto look_up = [&](std::string_view name, std::uint64_t hash, Part part)
+                           __attribute__((always_inline)) {
+                             const module::KeyRecord* key = module::FindKey(t_, name, hash);
+                             if (key == nullptr) return;
+                             if (count == hits_.size()) {
+                               too_many = true;
+                             } else {
+                               hits_[count++] = {key->postings.first, key->postings.count, part};
+                             }
+                           };
   const char* const data = text.data();
   const auto from = [&](std::size_t begin) {
     return std::string_view(data + begin, text.size() - begin);

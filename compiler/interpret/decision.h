@@ -5,6 +5,8 @@
 //   Truth Condition(const module::Request&, std::uint32_t entry) const   // of entries[entry]
 //   Truth Within(const module::Request&, std::uint32_t entry) const
 //   Truth When(const module::Request&, module::ClassIndex) const
+//   // True only if each check of blocks[block] is false.
+//   bool NoCheckHolds(const module::Request&, std::size_t block) const
 //   // True only if each denial of blocks[block] that its index cannot pass over is false.
 //   bool NoDenialHolds(const module::Request&, std::size_t block) const
 #pragma once
@@ -175,6 +177,7 @@ void Decision<Conditions>::DenialsOf(const Request& request, std::size_t block) 
 template <typename Conditions>
 void Decision<Conditions>::Checks(const Request& request, std::size_t block) {
   const module::Range checks = t_.blocks[block].checks;
+  if (use_index_ == UseIndex::Yes && conditions_.NoCheckHolds(request, block)) return;
   for (std::uint32_t i = 0; i < checks.count; ++i) Denial(request, checks.first + i);
 }
 

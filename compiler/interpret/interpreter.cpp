@@ -20,6 +20,7 @@ class TableConditions {
   }
 
   // It would have to look at them to know.
+  [[nodiscard]] static bool NoCheckHolds(const module::Request&, std::size_t) { return false; }
   [[nodiscard]] static bool NoDenialHolds(const module::Request&, std::size_t) { return false; }
 
  private:

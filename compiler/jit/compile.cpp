@@ -104,14 +104,14 @@ Result<Bytes> ImageOf(const module::PolicyModule& module, const codegen::ShapedT
   for (const codegen::ShapedCondition& condition : shaped.classes) {
     classes.push_back(place(condition));
   }
-  std::vector<native::CodePlace> guards;
-  for (const codegen::ShapedCondition& condition : shaped.guards) {
-    guards.push_back(place(condition));
+  std::vector<native::BlockCode> blocks;
+  for (const codegen::ShapedGuards& guards : shaped.guards) {
+    blocks.push_back({place(guards.checks), place(guards.denials)});
   }
-  const std::size_t constants_end = sizeof(native::ImageHeader) +
-                                    entries.size() * sizeof(native::EntryCode) +
-                                    (classes.size() + guards.size()) * sizeof(native::CodePlace) +
-                                    shaped.words.size() * sizeof(std::uint64_t);
+  const std::size_t constants_end =
+      sizeof(native::ImageHeader) + entries.size() * sizeof(native::EntryCode) +
+      classes.size() * sizeof(native::CodePlace) + blocks.size() * sizeof(native::BlockCode) +
+      shaped.words.size() * sizeof(std::uint64_t);
   const std::size_t code_offset =
       (constants_end + native::PageBytes - 1) / native::PageBytes * native::PageBytes;
   // A set without conditions has no code, and a mapping has at least a byte.
@@ -121,7 +121,7 @@ Result<Bytes> ImageOf(const module::PolicyModule& module, const codegen::ShapedT
   header.module = module.manifest().content.bytes;
   header.entries = static_cast<std::uint32_t>(entries.size());
   header.classes = static_cast<std::uint32_t>(classes.size());
-  header.blocks = static_cast<std::uint32_t>(guards.size());
+  header.blocks = static_cast<std::uint32_t>(blocks.size());
   header.words = static_cast<std::uint32_t>(shaped.words.size());
   header.code_offset = static_cast<std::uint32_t>(code_offset);
   header.code_bytes = static_cast<std::uint32_t>(text.size());
@@ -130,7 +130,7 @@ Result<Bytes> ImageOf(const module::PolicyModule& module, const codegen::ShapedT
   Append(image, &header, 1);
   Append(image, entries.data(), entries.size());
   Append(image, classes.data(), classes.size());
-  Append(image, guards.data(), guards.size());
+  Append(image, blocks.data(), blocks.size());
   Append(image, shaped.words.data(), shaped.words.size());
   image.resize(code_offset);
   Append(image, text.data(), text.size());

@@ -1,7 +1,7 @@
 // The native image of a module: machine code for its conditions and the constants that the code
 // reads, as bytes. compiler/jit makes it; whoever decides by it maps it and needs no LLVM.
 //
-//   image := Header EntryCode… CodePlace(class)… CodePlace(block)… word… page-aligned code
+//   image := Header EntryCode… CodePlace(class)… BlockCode… word… page-aligned code
 //
 // The code is position-independent and refers to nothing outside of itself: it has no relocations,
 // calls nothing by name, and reads what it is handed as arguments (services.h). So the same bytes
@@ -41,9 +41,16 @@ struct EntryCode {
   CodePlace within;
 };
 
+// By block: whether some check, or some denial that the block's index cannot pass over, is not
+// false.
+struct BlockCode {
+  CodePlace checks;
+  CodePlace denials;
+};
+
 struct ImageHeader {
   std::array<char, 8> magic = {'C', 'U', 'R', 'F', 'E', 'W', 'N', '\n'};
-  std::uint32_t version = 1;                 // raised with every change of an image or of Services
+  std::uint32_t version = 2;                 // raised with every change of an image or of Services
   std::uint32_t machine = 0;                 // MachineHere of the machine that can run it
   std::array<std::uint8_t, 32> module = {};  // the content digest of its module
   std::uint32_t entries = 0;
@@ -63,7 +70,8 @@ inline constexpr std::uint32_t MachineHere = 183;
 inline constexpr std::uint32_t MachineHere = 0;  // no image is of this one
 #endif
 
-static_assert(sizeof(CodePlace) == 8 && sizeof(EntryCode) == 16 && sizeof(ImageHeader) == 72);
+static_assert(sizeof(CodePlace) == 8 && sizeof(EntryCode) == 16 && sizeof(BlockCode) == 16 &&
+              sizeof(ImageHeader) == 72);
 
 // A word that names a stretch of an array, or of the module's bytes.
 constexpr std::uint64_t RangeWord(std::uint32_t first, std::uint32_t count) {

@@ -35,8 +35,11 @@ class NativeConditions {
                                       module::ClassIndex index) const {
     return Run(request, code_.classes()[index]);
   }
+  [[nodiscard]] bool NoCheckHolds(const module::Request& request, std::size_t block) const {
+    return Run(request, code_.blocks()[block].checks).is_false();
+  }
   [[nodiscard]] bool NoDenialHolds(const module::Request& request, std::size_t block) const {
-    return Run(request, code_.guards()[block]).is_false();
+    return Run(request, code_.blocks()[block].denials).is_false();
   }
 
  private:
@@ -80,7 +83,7 @@ Code::Code(Code&& other) noexcept
       code_bytes_(other.code_bytes_),
       entries_(other.entries_),
       classes_(other.classes_),
-      guards_(other.guards_),
+      blocks_(other.blocks_),
       words_(other.words_),
       code_(other.code_) {}
 
@@ -112,8 +115,8 @@ Result<Code> Code::Map(int image, const module::PolicyModule& module) {
   const module::Tables& tables = module.tables();
   const std::size_t constants_end =
       sizeof header + std::size_t{header.entries} * sizeof(EntryCode) +
-      (std::size_t{header.classes} + header.blocks) * sizeof(CodePlace) +
-      std::size_t{header.words} * 8;
+      std::size_t{header.classes} * sizeof(CodePlace) +
+      std::size_t{header.blocks} * sizeof(BlockCode) + std::size_t{header.words} * 8;
   if (header.entries != tables.entries.size() || header.classes != tables.classes.size() ||
       header.blocks != tables.blocks.size() || header.code_offset < constants_end ||
       header.code_offset % PageBytes != 0 || header.code_bytes == 0 ||
@@ -126,8 +129,8 @@ Result<Code> Code::Map(int image, const module::PolicyModule& module) {
   place += code.entries_.size_bytes();
   code.classes_ = {reinterpret_cast<const CodePlace*>(place), header.classes};
   place += code.classes_.size_bytes();
-  code.guards_ = {reinterpret_cast<const CodePlace*>(place), header.blocks};
-  place += code.guards_.size_bytes();
+  code.blocks_ = {reinterpret_cast<const BlockCode*>(place), header.blocks};
+  place += code.blocks_.size_bytes();
   code.words_ = reinterpret_cast<const std::uint64_t*>(place);
   const auto is_place = [&](CodePlace at) {
     return at.code == NoCode || (at.code < header.code_bytes && at.constants <= header.words);
@@ -135,10 +138,11 @@ Result<Code> Code::Map(int image, const module::PolicyModule& module) {
   for (const EntryCode& entry : code.entries_) {
     if (!is_place(entry.condition) || !is_place(entry.within)) return Bad("a place out of range");
   }
-  for (const auto places : {code.classes_, code.guards_}) {
-    for (const CodePlace& at : places) {
-      if (!is_place(at)) return Bad("a place out of range");
-    }
+  for (const CodePlace& at : code.classes_) {
+    if (!is_place(at)) return Bad("a place out of range");
+  }
+  for (const BlockCode& block : code.blocks_) {
+    if (!is_place(block.checks) || !is_place(block.denials)) return Bad("a place out of range");
   }
 
   code.code_bytes_ = header.code_bytes;

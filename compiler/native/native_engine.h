@@ -33,8 +33,7 @@ class Code {
 
   [[nodiscard]] std::span<const EntryCode> entries() const { return entries_; }
   [[nodiscard]] std::span<const CodePlace> classes() const { return classes_; }
-  // By block: whether some denial that no index passes over is not false.
-  [[nodiscard]] std::span<const CodePlace> guards() const { return guards_; }
+  [[nodiscard]] std::span<const BlockCode> blocks() const { return blocks_; }
   [[nodiscard]] const std::uint64_t* words() const { return words_; }
   [[nodiscard]] const std::byte* code() const { return code_; }
 
@@ -47,7 +46,7 @@ class Code {
   std::size_t code_bytes_ = 0;
   std::span<const EntryCode> entries_;
   std::span<const CodePlace> classes_;
-  std::span<const CodePlace> guards_;
+  std::span<const BlockCode> blocks_;
   const std::uint64_t* words_ = nullptr;
   const std::byte* code_ = nullptr;
 };

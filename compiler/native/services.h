@@ -38,6 +38,8 @@ struct Services {
   std::uint32_t (*text_matches)(const Services*, std::uint64_t patterns, const char* text,
                                 std::uint64_t bytes);
   // `blocks` are of `words`, four each: the first and last address, as two numbers each; ascending.
+  // Before them stand four words, a bit for each first byte that an IPv4 address among them can
+  // have.
   std::uint32_t (*address_in)(const Services*, std::uint64_t blocks, const char* address);
   // Any node, as the interpreter has it; answers as a ConditionCode does.
   std::uint32_t (*judge)(const Services*, const module::Facts* facts, std::uint64_t node,

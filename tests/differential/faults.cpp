@@ -242,6 +242,20 @@ Fault InWords(std::string name, WordOf word_of, Change change) {
           }};
 }
 
+// Takes the last part out of each guard of one kind.
+Fault InGuards(std::string name, codegen::ShapedCondition codegen::ShapedGuards::* kind) {
+  return {.name = "code: " + std::move(name), .codegen = [kind](ShapedTables& shaped) {
+            bool found = false;
+            for (const codegen::ShapedGuards& guards : shaped.guards) {
+              const std::uint32_t shape = (guards.*kind).shape;
+              if (shape == NoIndex || shaped.shapes[shape].root.parts.empty()) continue;
+              shaped.shapes[shape].root.parts.pop_back();
+              found = true;
+            }
+            return found;
+          }};
+}
+
 bool OneLess(std::uint64_t& word) {
   module::Range range = native::RangeOf(word);
   if (!Drop(range)) return false;
@@ -325,17 +339,8 @@ void AddCodeFaults(std::vector<Fault>& faults) {
   faults.push_back(InWords(
       "a run that ends too soon",
       [](const ShapeNode& node) { return node.form == Form::Run ? node.word : NoIndex; }, OneLess));
-  faults.push_back(
-      {.name = "code: a guard that forgets a denial", .codegen = [](ShapedTables& shaped) {
-         bool found = false;
-         for (const codegen::ShapedCondition& guard : shaped.guards) {
-           if (guard.shape == NoIndex) continue;
-           auto& parts = shaped.shapes[guard.shape].root.parts;
-           found |= !parts.empty();
-           if (!parts.empty()) parts.pop_back();
-         }
-         return found;
-       }});
+  faults.push_back(InGuards("a guard that forgets a denial", &codegen::ShapedGuards::denials));
+  faults.push_back(InGuards("a guard that forgets a check", &codegen::ShapedGuards::checks));
   faults.push_back(
       {.name = "code: a rule's limits that are left out", .codegen = [](ShapedTables& shaped) {
          bool found = false;
