@@ -23,40 +23,33 @@ bool IsUtf8(std::string_view text) {
 
 constexpr const char* Base64Member = "base64";
 
-// The value with every string made UTF-8, or what cannot be written.
-Result<Json> Writable(const Json& value, std::size_t depth) {
+// Whether the value is written as it stands: false where a string is not UTF-8. Malformed where it
+// cannot be written.
+Result<bool> IsAllUtf8(const Json& value, std::size_t depth) {
   if (depth > limits::JsonDepthMax) return Failure(FailureCode::Malformed, "JSON nested too deep");
   switch (value.type()) {
     case Json::value_t::null:
     case Json::value_t::boolean:
     case Json::value_t::number_integer:
-      return value;
+      return true;
     case Json::value_t::number_unsigned:
       if (value.get<std::uint64_t>() > std::numeric_limits<std::int64_t>::max()) {
         return Failure(FailureCode::Malformed, "a number past 63 bits cannot be recorded");
       }
-      return value;
-    case Json::value_t::string: {
-      const auto& text = value.get_ref<const std::string&>();
-      if (IsUtf8(text)) return value;
-      return Json{{Base64Member, Base64(AsBytes(text))}};
-    }
-    case Json::value_t::array: {
-      Json array = Json::array();
-      for (const Json& item : value) {
-        CURFEW_TRY(Json written, Writable(item, depth + 1));
-        array.push_back(std::move(written));
-      }
-      return array;
-    }
+      return true;
+    case Json::value_t::string:
+      return IsUtf8(value.get_ref<const std::string&>());
+    case Json::value_t::array:
     case Json::value_t::object: {
-      Json object = Json::object();
-      for (const auto& [name, member] : value.items()) {
-        if (!IsUtf8(name)) return Failure(FailureCode::Malformed, "a name that is not UTF-8");
-        CURFEW_TRY(Json written, Writable(member, depth + 1));
-        object[name] = std::move(written);
+      bool all = true;
+      for (auto item = value.begin(); item != value.end(); ++item) {
+        if (value.is_object() && !IsUtf8(item.key())) {
+          return Failure(FailureCode::Malformed, "a name that is not UTF-8");
+        }
+        CURFEW_TRY(const bool is_utf8, IsAllUtf8(*item, depth + 1));
+        all = all && is_utf8;
       }
-      return object;
+      return all;
     }
     case Json::value_t::number_float:
     case Json::value_t::binary:
@@ -67,6 +60,15 @@ Result<Json> Writable(const Json& value, std::size_t depth) {
                  "only whole numbers, texts, arrays and objects are recorded");
 }
 
+void MakeUtf8(Json& value) {
+  if (value.is_string()) {
+    const auto& text = value.get_ref<const std::string&>();
+    if (!IsUtf8(text)) value = Json{{Base64Member, Base64(AsBytes(text))}};
+  } else if (value.is_structured()) {
+    for (Json& item : value) MakeUtf8(item);
+  }
+}
+
 // What stands for a member that is missing.
 const JsonValue& Empty() {
   static const JsonValue empty;
@@ -75,10 +77,13 @@ const JsonValue& Empty() {
 
 }  // namespace
 
-Result<std::string> Canonical(const Json& value) {
-  CURFEW_TRY(const Json writable, Writable(value, 1));
+Result<std::string> Canonical(const Json& value, std::size_t depth) {
+  CURFEW_TRY(const bool is_utf8, IsAllUtf8(value, depth));
   // The library sorts names by bytes, writes no white space, and has one escape for each character.
-  return writable.dump();
+  if (is_utf8) return value.dump();
+  Json utf8 = value;
+  MakeUtf8(utf8);
+  return utf8.dump();
 }
 
 Json JsonOf(const JsonValue& value) {

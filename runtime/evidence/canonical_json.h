@@ -5,6 +5,7 @@
 #include "compiler/base/json.h"
 #include "compiler/base/result.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -19,8 +20,8 @@ using Json = nlohmann::json;
 
 // A string that is not UTF-8 becomes {"base64": "…"}, so that hostile names and arguments stay
 // exact. Malformed for a float, a number past 63 bits, a key that is not UTF-8, or depth past
-// limits::JsonDepthMax.
-Result<std::string> Canonical(const Json& value);
+// limits::JsonDepthMax. `depth` is what the value will have in the text that it becomes a part of.
+Result<std::string> Canonical(const Json& value, std::size_t depth = 1);
 
 // The value of a text in the canonical spelling; Malformed for any other spelling.
 Result<JsonValue> ParseCanonical(std::string_view text);

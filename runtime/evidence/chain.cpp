@@ -113,11 +113,11 @@ Outcome ChainWriter::Append(RecordKind kind, const Json& facts, Durability durab
     return Failure(FailureCode::System,
                    "the records cannot be trusted to be on the disk; nothing more is recorded");
   }
-  const Json body = {{"version", FormatVersion},
-                     {"kind", NameOf(kind)},
-                     {"at_ms", clock_->WallNowMs()},
-                     {"facts", facts.is_null() ? Json::object() : facts}};
-  CURFEW_TRY(const std::string text, Canonical(body));
+  // Put together as text, since the facts of a flow would cost more to copy than to write.
+  CURFEW_TRY(const std::string facts_text, Canonical(facts.is_null() ? Json::object() : facts, 2));
+  const std::string text =
+      fmt::format(R"({{"at_ms":{},"facts":{},"kind":"{}","version":{}}})", clock_->WallNowMs(),
+                  facts_text, NameOf(kind), FormatVersion);
   CURFEW_TRY(const Bytes frame, EncodeFrame(count_, head_, text));
   const std::uint64_t limit = closing_ ? ChainBytesMax : ChainBytesMax - ChainClosingBytes;
   if (file_->size() + frame.size() > limit) {

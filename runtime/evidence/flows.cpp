@@ -17,10 +17,11 @@ std::string Bounded(const std::string& text) { return Printable(text, TextBytesM
 Json RulesJson(const std::vector<NamedRule>& rules) {
   Json list = Json::array();
   for (const NamedRule& rule : rules) {
-    list.push_back({{"id", rule.id},
-                    {"message", Bounded(rule.message)},
-                    {"file", rule.file},
-                    {"line", rule.line}});
+    Json& json = list.emplace_back(Json::object());
+    json["id"] = rule.id;
+    json["message"] = Bounded(rule.message);
+    json["file"] = rule.file;
+    json["line"] = rule.line;
   }
   return list;
 }
@@ -102,24 +103,26 @@ std::string Place(const NamedRule& rule) {
 }
 
 Json FlowFacts(const FlowRecord& flow) {
-  Json facts = {{"scheme", flow.scheme},
-                {"host", flow.host},
-                {"ip", flow.ip},
-                {"port", flow.port},
-                {"method", Bounded(flow.method)},
-                {"path", Bounded(flow.path)},
-                {"stage", flow.stage},
-                {"allowed", flow.allowed},
-                {"rules", RulesJson(flow.rules)},
-                {"trials", RulesJson(flow.trials)},
-                {"class", flow.class_name},
-                {"generation", flow.generation},
-                {"started_ms", flow.started_ms},
-                {"duration_ms", flow.duration_ms},
-                {"bytes_out", flow.bytes_out},
-                {"bytes_in", flow.bytes_in},
-                {"status", flow.status},
-                {"end", Bounded(flow.end)}};
+  // Member by member: one is written for each request, and a list of pairs costs twice as much.
+  Json facts = Json::object();
+  facts["scheme"] = flow.scheme;
+  facts["host"] = flow.host;
+  facts["ip"] = flow.ip;
+  facts["port"] = flow.port;
+  facts["method"] = Bounded(flow.method);
+  facts["path"] = Bounded(flow.path);
+  facts["stage"] = flow.stage;
+  facts["allowed"] = flow.allowed;
+  facts["rules"] = RulesJson(flow.rules);
+  facts["trials"] = RulesJson(flow.trials);
+  facts["class"] = flow.class_name;
+  facts["generation"] = flow.generation;
+  facts["started_ms"] = flow.started_ms;
+  facts["duration_ms"] = flow.duration_ms;
+  facts["bytes_out"] = flow.bytes_out;
+  facts["bytes_in"] = flow.bytes_in;
+  facts["status"] = flow.status;
+  facts["end"] = Bounded(flow.end);
   if (flow.query) facts["query"] = Bounded(*flow.query);
   return facts;
 }

@@ -14,10 +14,11 @@ using evidence::RecordKind;
 Json ReasonsJson(const std::vector<gate::Reason>& reasons) {
   Json list = Json::array();
   for (const gate::Reason& reason : reasons) {
-    list.push_back({{"id", reason.id},
-                    {"message", reason.message},
-                    {"file", reason.file},
-                    {"line", reason.line}});
+    Json& json = list.emplace_back(Json::object());
+    json["id"] = reason.id;
+    json["message"] = reason.message;
+    json["file"] = reason.file;
+    json["line"] = reason.line;
   }
   return list;
 }
