@@ -72,7 +72,7 @@ struct ShapedCondition {
 
 // Of a block, in one function each: whether some check is not false, and whether some denial that
 // no index passes over is not false. Few requests meet one, and all others are done with them at
-// once. NoIndex where there is none.
+// once. NoIndex where there is none; only requests out are asked for often enough to be worth one.
 struct ShapedGuards {
   ShapedCondition checks;
   ShapedCondition denials;
