@@ -443,7 +443,8 @@ ShapedCondition Shaper::GuardOf(const std::vector<std::uint32_t>& conditions) {
   if (conditions.size() < 2 || denies_always) return {};
   try {
     const Part part = DescribeJunction(Form::Or, conditions);
-    if ((guard_nodes_ += part.nodes) > GuardNodesMax) return {};
+    guard_nodes_ += part.nodes;
+    if (guard_nodes_ > GuardNodesMax) return {};
     return {Intern(part), Place(part.words)};
   } catch (const TooLarge&) {
     return {};  // they are looked at one by one

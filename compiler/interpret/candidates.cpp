@@ -24,7 +24,7 @@ void ForEachDotFromEnd(std::string_view text, Visit visit) {
   constexpr std::uint64_t kLow = 0x7f7f7f7f7f7f7f7f;
   std::size_t end = text.size();
   for (; end >= 8; end -= 8) {
-    std::uint64_t word;
+    std::uint64_t word = 0;
     std::memcpy(&word, text.data() + end - 8, sizeof word);
     word ^= kDots;
     // The highest bit of each byte that is zero now.

@@ -136,6 +136,7 @@ Integer Evaluation::IntegerOf(const TermRecord& term, const Value* element) cons
       return fact != nullptr ? Integer{fact->integer} : Integer{0, false, term.slot};
     }
     case TermKind::Element:
+      CURFEW_CHECK(element != nullptr, "the verifier lets an element stand in a quantifier alone");
       return {element->integer};
     case TermKind::Count: {
       const Items items = ItemsOf(t_.terms[term.a]);
@@ -169,6 +170,7 @@ Text Evaluation::TextOf(const TermRecord& term, const Value* element) const {
       return {fact->text()};
     }
     case TermKind::Element:
+      CURFEW_CHECK(element != nullptr, "the verifier lets an element stand in a quantifier alone");
       return {element->text()};
     default:
       return {t_.TextOf(term.a)};

@@ -45,8 +45,8 @@ class NativeConditions {
  private:
   [[nodiscard]] interpret::Truth Run(const module::Request& request, CodePlace place) const {
     if (place.code == NoCode) return interpret::Known(true);
-    const auto run = reinterpret_cast<ConditionCode>(
-        reinterpret_cast<std::uintptr_t>(code_.code() + place.code));
+    const auto run =
+        reinterpret_cast<ConditionCode>(const_cast<std::byte*>(code_.code() + place.code));
     const std::uint32_t answer = run(&request.facts(), s_.words + place.constants, &s_);
     if ((answer & CodeUnknown) == 0) return interpret::Known(answer == CodeTrue);
     return interpret::Missing(static_cast<schema::Slot>(answer >> CodeSlotShift));

@@ -111,8 +111,10 @@ std::uint32_t PathEndsIn(const Services* services, std::uint64_t segments, const
       const std::uint64_t end = at;
       while (at > 0 && text[at - 1] != '/') --at;
       if (at == end) return 0;
-    } else if (at == 0 || text[--at] != tail[i]) {
-      return 0;
+    } else {
+      if (at == 0) return 0;
+      --at;
+      if (text[at] != tail[i]) return 0;
     }
   }
   return 1;
@@ -129,8 +131,8 @@ __extension__ using Wide = unsigned __int128;
 
 // An address as a number that compares as addresses do.
 Wide NumberOf(const char* address) {
-  std::uint64_t high;
-  std::uint64_t low;
+  std::uint64_t high = 0;
+  std::uint64_t low = 0;
   std::memcpy(&high, address, sizeof high);
   std::memcpy(&low, address + sizeof high, sizeof low);
   return Wide{__builtin_bswap64(high)} << 64 | __builtin_bswap64(low);

@@ -174,7 +174,7 @@ class TestRun {
     const std::vector<std::string> expected_ids = ExpectedIdsOf(ask);
     const bool as_expected =
         !ask.allow && std::all_of(expected_ids.begin(), expected_ids.end(),
-                                  [](const std::string& id) { return id == kInvalid; });
+                                  [&](const std::string& id) { return id == kInvalid; });
     AskReport report;
     report.span = span;
     report.question = QuestionOf(sources_.text(span));

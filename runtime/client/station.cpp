@@ -4,6 +4,8 @@
 #include "runtime/machine/cgroups.h"
 
 #include <chrono>
+#include <filesystem>
+#include <system_error>
 #include <thread>
 #include <unistd.h>
 
@@ -37,9 +39,9 @@ Result<std::unique_ptr<Station>> Station::Open(const Means& means, const std::st
   std::string root = resolved != nullptr ? std::string(resolved) : state_root;
   std::free(resolved);
   if (!root.starts_with('/')) {
-    char* here = getcwd(nullptr, 0);
-    if (here != nullptr) root = std::string(here) + "/" + root;
-    std::free(here);
+    std::error_code none;
+    const std::filesystem::path here = std::filesystem::current_path(none);
+    if (!none) root = here.string() + "/" + root;
   }
   std::unique_ptr<Station> station(new Station(means, host::StateDirectory{.root = root}));
   CURFEW_TRY_VOID(station->state_.Prepare(means.files));

@@ -100,8 +100,8 @@ Result<LoadedPolicy> LoadPolicy(World& world, const HandedPolicy& handed,
   CURFEW_TRY(LoadedEngine engine,
              world.load_engine(loaded.bytes->bytes(), generation, handed.native_code));
   loaded.engine = std::move(engine.engine);
-  loaded.why_not_native =
-      handed.native_code.is_open() ? std::move(engine.why_not_native) : handed.no_native_code;
+  loaded.why_not_native = std::move(engine.why_not_native);
+  if (!handed.native_code.is_open()) loaded.why_not_native = handed.no_native_code;
   return loaded;
 }
 

@@ -152,7 +152,7 @@ void Commands::Run(gate::Permit<schema::Action::Exec> permit, Command& command,
   events.on_input_room = [this, id] {
     if (const auto found = running_.find(id); found != running_.end()) TellRoom(found->second);
   };
-  events.on_exit = [this, id](Result<guest::Exited> exited) { End(id, exited); };
+  events.on_exit = [this, id](const Result<guest::Exited>& exited) { End(id, exited); };
   session.Run(command.exec, std::move(events));
   desk_.checkpoint("command.started");
 }

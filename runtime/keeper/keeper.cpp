@@ -29,8 +29,8 @@ class Keeping {
 
   int Run() {
     const std::lock_guard held(lock_);  // let go by the loop while it waits
-    control_.on_packet = [this](Packet packet, std::vector<OwnedFd> fds) {
-      OnPacket(std::move(packet), std::move(fds));
+    control_.on_packet = [this](const Packet& packet, std::vector<OwnedFd> fds) {
+      OnPacket(packet, std::move(fds));
     };
     control_.on_gone = [this] {
       if (service_ != nullptr) service_->Look();
@@ -361,7 +361,7 @@ class Keeping {
     return interrupted_ ? "interrupted" : std::string(NameOf(EndingWhy::Deadline));
   }
 
-  void OnPacket(Packet packet, std::vector<OwnedFd> fds) {
+  void OnPacket(const Packet& packet, std::vector<OwnedFd> fds) {
     if (service_ != nullptr) {
       if (!service_->OnPacket(packet)) control_.Drop();
       NoteHurry(packet);

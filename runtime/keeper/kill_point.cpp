@@ -11,7 +11,7 @@ namespace curfew::keeper {
 
 #ifdef CURFEW_KILL_POINTS
 
-execute::Checkpoint KillPoint(std::string prefix) {
+execute::Checkpoint KillPoint(const std::string& prefix) {
   const char* wanted = std::getenv("CURFEW_KILL_AT");
   if (wanted == nullptr) return [](std::string_view) {};
   std::string name = wanted;
@@ -27,7 +27,7 @@ execute::Checkpoint KillPoint(std::string prefix) {
 
 #else
 
-execute::Checkpoint KillPoint(std::string) {
+execute::Checkpoint KillPoint(const std::string&) {
   return [](std::string_view) {};
 }
 

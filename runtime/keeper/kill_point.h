@@ -10,6 +10,6 @@
 namespace curfew::keeper {
 
 // Never empty. `prefix` stands before each name: "sweep." for those of a sweep.
-execute::Checkpoint KillPoint(std::string prefix = {});
+execute::Checkpoint KillPoint(const std::string& prefix = {});
 
 }  // namespace curfew::keeper

@@ -363,7 +363,7 @@ Result<std::vector<Resource>> SandboxDriver::Do(const plan::JoinAgent& step) {
 
 // The machine's own account says more than the silence of its agent; where it is ending it needs a
 // moment to give one.
-Failure SandboxDriver::WhyTheGuestIsSilent(Failure silence) {
+Failure SandboxDriver::WhyTheGuestIsSilent(const Failure& silence) {
   constexpr std::string_view What = "the guest did not come up";
   if (silence.code == FailureCode::Interrupted) return silence.In(What);
   const auto exited = [this] { return machine_->state() == machine::State::Exited; };

@@ -110,7 +110,7 @@ class SandboxDriver final : public execute::Driver {
   Outcome Await(const std::function<bool()>& done, bool even_when_interrupted,
                 std::optional<std::int64_t> until_ms = {});
   Outcome Configure(const plan::JoinAgent& step);
-  Failure WhyTheGuestIsSilent(Failure silence);
+  Failure WhyTheGuestIsSilent(const Failure& silence);
   Outcome StartWatchdog();
 
   struct Mount {

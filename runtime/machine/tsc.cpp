@@ -1,5 +1,6 @@
 #include "runtime/machine/capabilities.h"
 
+#include <cmath>
 #include <cstdint>
 #include <ctime>
 #include <x86intrin.h>
@@ -54,7 +55,7 @@ Result<std::uint32_t> MeasureTscKhz() {
     return Failure(FailureCode::Unsupported,
                    "the processor's time stamp counter runs at an impossible speed");
   }
-  return static_cast<std::uint32_t>(khz + 0.5);
+  return static_cast<std::uint32_t>(std::lround(khz));
 }
 
 }  // namespace curfew::machine

@@ -23,7 +23,14 @@ constexpr int FirstFd = 3;
   report = fcntl(report, F_DUPFD_CLOEXEC, above);
   errors = fcntl(errors, F_DUPFD, above);
   for (int& fd : fds) fd = fcntl(fd, F_DUPFD, above);
+  const auto give_up = [](int told) {
+    const int error = errno;
+    const ssize_t ignored = write(told, &error, sizeof error);
+    static_cast<void>(ignored);
+    _exit(127);
+  };
   const int null = open("/dev/null", O_RDWR);
+  if (null < 0) give_up(report);
   dup2(null, 0);
   dup2(null, 1);
   dup2(errors, 2);
@@ -33,9 +40,7 @@ constexpr int FirstFd = 3;
   fcntl(last + 1, F_SETFD, FD_CLOEXEC);
   syscall(SYS_close_range, static_cast<unsigned>(last + 2), ~0U, 0U);
   if (setsid() >= 0 && chdir("/") == 0) execv(program, arguments);
-  const int error = errno;
-  const ssize_t ignored = write(last + 1, &error, sizeof error);
-  static_cast<void>(ignored);
+  give_up(last + 1);
   _exit(127);
 }
 
