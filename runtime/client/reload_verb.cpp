@@ -1,3 +1,4 @@
+#include "runtime/client/native_code.h"
 #include "runtime/client/station.h"
 #include "runtime/host/linux/message_socket.h"
 #include "runtime/host/linux/named_socket.h"
@@ -67,8 +68,8 @@ class ReloadVerb final : public Verb {
     }
     CURFEW_TRY(const Bytes module, means_.compile(policies_));
     CURFEW_TRY(const OwnedFd memory, host::SealBytes("curfew-module", module));
-    const Result<OwnedFd> native_code = means_.make_native_code(module);
-    if (!native_code) {
+    const Result<OwnedFd> native_code = NativeCodeFor(means_, module);
+    if (!native_code && native_code.error().message != NothingGoesOut) {
       console.Complain("the interpreter will decide, slower and not otherwise: " +
                        native_code.error().message);
     }

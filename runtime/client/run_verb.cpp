@@ -1,5 +1,6 @@
 #include "compiler/module/policy_module.h"
 #include "runtime/client/conversation.h"
+#include "runtime/client/native_code.h"
 #include "runtime/client/station.h"
 #include "runtime/client/verbs.h"
 #include "runtime/evidence/verify.h"
@@ -188,7 +189,7 @@ class RunVerb final : public Verb {
     create.dials_elsewhere = dial_from >= 0;
     create.resolvers = resolvers_;
     CURFEW_TRY(const OwnedFd memory, host::SealBytes("curfew-module", module));
-    const Result<OwnedFd> native_code = means_.make_native_code(module);
+    const Result<OwnedFd> native_code = NativeCodeFor(means_, module);
     if (!native_code) create.no_native_code = native_code.error().message;
     const int code = native_code ? native_code->get() : -1;
     CURFEW_TRY(const OwnedFd folder, OpenOut(station, create.sandbox.id));

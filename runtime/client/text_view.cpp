@@ -1,4 +1,5 @@
 #include "compiler/values/quantity.h"
+#include "runtime/client/native_code.h"
 #include "runtime/client/run_view.h"
 
 #include <fmt/format.h>
@@ -43,7 +44,7 @@ class TextView final : public RunView {
   void Ready(const keeper::ReadyMessage& ready) override {
     Say("ready", fmt::format("after {}, until {}", Seconds(ready.boot_ms),
                              host::Rfc3339(ready.deadline_ms)));
-    if (!ready.why_not_native.empty()) {
+    if (!ready.why_not_native.empty() && ready.why_not_native != NothingGoesOut) {
       Warn("warning", fmt::format("the interpreter decides, slower and not otherwise: {}",
                                   Printable(ready.why_not_native, 1000)));
     }

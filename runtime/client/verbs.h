@@ -26,7 +26,7 @@ struct Means {
   host::Entropy& entropy;
   // The bytes of the module that these policies make: InvalidPolicy with the diagnostics as text.
   std::function<Result<Bytes>(std::span<const std::string> policies)> compile;
-  // The sealed native code of a module's bytes; the failure says why there is none.
+  // The sealed native code of a module's bytes; the failure says why it cannot be made.
   std::function<Result<OwnedFd>(ByteView module)> make_native_code;
   std::string keeper_program;
   // Has native code made and run; the failure says why this machine cannot.

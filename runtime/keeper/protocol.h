@@ -170,7 +170,7 @@ struct ReadyMessage {
   static constexpr Kind kind = Kind::Ready;
   std::string isolation;
   std::string engine;            // that decides: native, interpreter
-  std::string why_not_native;    // empty where it is native
+  std::string why_not_native;    // empty where it is native; not needed, or not to be had
   std::int64_t deadline_ms = 0;  // wall
   std::int64_t boot_ms = 0;
   Json ToJson() const;
