@@ -88,6 +88,7 @@ class Request {
 
   [[nodiscard]] schema::Action action() const { return action_; }
   [[nodiscard]] schema::Stage stage() const { return stage_; }
+  void SetStage(schema::Stage stage) { stage_ = stage; }
 
   void Set(schema::Slot slot, Value value) { Put(slot, value, true, true); }
   void SetInteger(schema::Slot slot, std::int64_t integer) { Set(slot, Value::OfInteger(integer)); }

@@ -40,6 +40,7 @@ std::string Line(const Entry& entry) {
                                  flow.allowed ? "allow" : "DENY ", Subject(flow));
   text += fmt::format("    {} bytes out, {} bytes in, {} ms", flow.bytes_out, flow.bytes_in,
                       flow.duration_ms);
+  if (flow.times > 1) text += fmt::format(", {} times", flow.times);
   if (flow.status != 0) text += fmt::format(", answered {}", flow.status);
   if (!flow.end.empty()) text += ", ended: " + Printable(flow.end, 160);
   text.push_back('\n');
@@ -172,11 +173,15 @@ class AuditVerb final : public Verb {
   }
 
   static std::string Footer(const Audit& audit) {
-    std::size_t denied = 0;
-    for (const Entry& entry : audit.entries) denied += entry.flow.allowed ? 0 : 1;
+    std::uint64_t requests = 0;
+    std::uint64_t denied = 0;
+    for (const Entry& entry : audit.entries) {
+      requests += entry.flow.times;
+      denied += entry.flow.allowed ? 0 : entry.flow.times;
+    }
     std::string text = fmt::format(
-        "{} requests, {} refused; {} records verified{}\n", audit.entries.size(), denied,
-        audit.records, audit.is_over ? ", with the receipt" : "; no receipt binds them yet");
+        "{} requests, {} refused; {} records verified{}\n", requests, denied, audit.records,
+        audit.is_over ? ", with the receipt" : "; no receipt binds them yet");
     if (audit.lost > 0) text += fmt::format("{} more could not be put on record\n", audit.lost);
     return text;
   }

@@ -171,8 +171,8 @@ void Connection::EndFlow(unsigned status, std::string end) {
   if (!in_flow_) return;
   in_flow_ = live_ = false;
   Flow flow;
-  flow.facts = facts_;
-  flow.answer = answer_;
+  flow.facts = std::move(facts_);
+  flow.answer = std::move(answer_);
   flow.started_ms = flow_wall_ms_;
   flow.duration_ms = core_.now_ms() - flow_started_ms_;
   flow.bytes_out = flow_out_;
@@ -180,6 +180,9 @@ void Connection::EndFlow(unsigned status, std::string end) {
   flow.status = status;
   flow.end = std::move(end);
   core_.records.Add(flow);
+  // An upload may go on a little past its answer.
+  facts_ = std::move(flow.facts);
+  answer_ = std::move(flow.answer);
 }
 
 std::int64_t Connection::TotalWithThis() const {
@@ -356,7 +359,7 @@ void Connection::Cut(const gate::Answer& why) {
   if (cut_) return;
   cut_ = true;
   if (in_flow_) {
-    Refuse(why);
+    answer_ = why;
     EndFlow(0, "cut");
   }
   guest_.Reset();
@@ -378,12 +381,6 @@ void Connection::OnTick(std::int64_t now_ms) {
   timed_out_ = true;
   guest_.Cancel();
   upstream_.Cancel();
-}
-
-// On its way to the records, and to the task.
-void Connection::Refuse(const gate::Answer& answer) {
-  answer_ = answer;
-  core_.TellDenial(facts_, answer);
 }
 
 // Closes so that the guest gets what was sent last: a reset, which unread bytes would cause, could

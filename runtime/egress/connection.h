@@ -72,7 +72,6 @@ class Connection : public std::enable_shared_from_this<Connection> {
   bool IsCutByCount();
   std::optional<gate::Answer> DenialNow();
   void Expect(std::int64_t ms);
-  void Refuse(const gate::Answer& answer);
   Task LetGo();
 
   // stream_flow.cpp
@@ -114,7 +113,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   Asks<bool> SendAnswer(Exchange& exchange, MessageReader& reader, std::size_t head_size);
   static Task RunUpload(std::shared_ptr<Connection> self);
   Asks<Took> Take(Peer& from, MessageReader& reader, bool chunked);
-  Asks<bool> Respond(unsigned status, const gate::Answer& answer, bool keep_alive);
+  Asks<bool> Respond(unsigned status, gate::Answer answer, bool keep_alive);
   Asks<bool> RespondTrouble(const Exchange& exchange, Trouble trouble);
 
   Core& core_;

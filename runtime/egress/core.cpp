@@ -114,16 +114,6 @@ std::size_t Core::Rejudge() {
       std::ranges::count_if(connections, [](Connection* each) { return each->Rejudge(); }));
 }
 
-void Core::TellDenial(const EgressFacts& facts, const gate::Answer& answer) {
-  std::string line = fmt::format("{} {}: refused", host::Rfc3339(clock.WallNowMs()),
-                                 facts.port == 0 ? "request" : Describe(facts));
-  for (const gate::Reason& reason : answer.reasons) {
-    line += fmt::format("{} {}", &reason == answer.reasons.data() ? " by" : ";",
-                        gate::Describe(reason));
-  }
-  records.Denied(Printable(line, 2048));
-}
-
 OwnedFd Core::AcceptOne(Descriptor& listener) {
   return OwnedFd(
       ::accept4(listener.native_handle(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
@@ -144,8 +134,10 @@ asio::awaitable<void> Core::Accept() {
       if (!is_full) {
         Connection::Begin(*this, std::move(socket));
       } else if (!was_full) {
-        TellDenial({}, OwnDenial(LimitId, fmt::format("more than {} connections are open",
-                                                      setup.limits.connections)));
+        records.Denied(DenialLine(
+            clock.WallNowMs(), {},
+            OwnDenial(LimitId,
+                      fmt::format("more than {} connections are open", setup.limits.connections))));
       }
     }
     if (errno == EMFILE || errno == ENFILE || errno == ENOMEM) {
@@ -162,6 +154,7 @@ asio::awaitable<void> Core::Tick() {
     co_await ticker_.async_wait(Quietly);
     if (stopping) co_return;
     const std::int64_t now = tick_ms_ = now_ms();
+    records.OnTick();
     for (Connection* connection : connections) connection->OnTick(now);
     for (const auto& [peer, deadline] : dns_peers_) {
       if (now >= deadline) peer->Cancel();

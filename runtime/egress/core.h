@@ -53,8 +53,6 @@ class Core {
   // are kept to within this, and cost no look at the clock.
   static constexpr std::int64_t TickMs = 250;
   [[nodiscard]] std::int64_t DeadlineIn(std::int64_t ms) const { return tick_ms_ + TickMs + ms; }
-  // One line for the task to read.
-  void TellDenial(const EgressFacts& facts, const gate::Answer& answer);
 
   Setup setup;
   Judge& judge;

@@ -138,7 +138,7 @@ Connection::Task Connection::ServeConnect(const HttpRequest& request) {
   BeginFlow(place_);
   gate::Answer answer = Consider(place_.host.empty() ? Stage::Address : Stage::Name);
   if (!answer.allowed) {
-    co_await Respond(403, answer, false);
+    co_await Respond(403, std::move(answer), false);
     co_return;
   }
   in_flow_ = false;
@@ -168,7 +168,7 @@ Connection::Asks<bool> Connection::ServeRequest(Exchange& exchange, MessageReade
   }
   const bool no_body = exchange.framing == Framing::None;
   if (!answer.allowed) {
-    co_return co_await Respond(403, answer, exchange.keep_alive && no_body);
+    co_return co_await Respond(403, std::move(answer), exchange.keep_alive && no_body);
   }
   // What the head was read from is still there: nobody has read on.
   exchange.head = HeadForUpstream(reader.head(), request);
@@ -409,10 +409,9 @@ Connection::Asks<bool> Connection::SendAnswer(Exchange& exchange, MessageReader&
   co_return false;
 }
 
-Connection::Asks<bool> Connection::Respond(unsigned status, const gate::Answer& answer,
-                                           bool keep_alive) {
-  Refuse(answer);
-  const std::string text = RefusalText(status, facts_, answer, keep_alive);
+Connection::Asks<bool> Connection::Respond(unsigned status, gate::Answer answer, bool keep_alive) {
+  answer_ = std::move(answer);
+  const std::string text = RefusalText(status, facts_, answer_, keep_alive);
   EndFlow(status);
   Expect(core_.setup.limits.head_ms);
   const bool written = co_await guest_.Write(text);
@@ -425,7 +424,7 @@ Connection::Asks<bool> Connection::RespondTrouble(const Exchange& exchange, Trou
   const bool keeps = exchange.keep_alive && exchange.framing == Framing::None;
   if (trouble.denied) {
     const bool invalid = trouble.answer.reasons.front().id == InvalidId;
-    co_return co_await Respond(invalid ? 400 : 403, trouble.answer, keeps);
+    co_return co_await Respond(invalid ? 400 : 403, std::move(trouble.answer), keeps);
   }
   const std::string body = fmt::format("Curfew could not reach the upstream.\n{}\n{}\n",
                                        Describe(facts_), Printable(trouble.message, 1024));

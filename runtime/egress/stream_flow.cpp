@@ -90,7 +90,7 @@ Connection::Asks<bool> Connection::ReadHello() {
 
 // With an alert where the guest speaks TLS, else with a reset.
 Connection::Task Connection::RefuseStream(gate::Answer answer, Alert alert) {
-  Refuse(answer);
+  answer_ = std::move(answer);
   const bool tls = BeginsTls(AsBytes(guest_.in.view()));
   EndFlow(0);
   upstream_.Reset();

@@ -38,6 +38,15 @@ Outcome ReadRules(const JsonValue& list, std::vector<NamedRule>& rules) {
   return Ok();
 }
 
+// Only plain refusals are counted together, and one alone says nothing of it.
+Outcome CheckTimes(const FlowRecord& flow, bool is_written) {
+  const bool is_plain_refusal =
+      !flow.allowed && flow.bytes_out == 0 && flow.bytes_in == 0 && flow.end.empty();
+  if (!is_written || (is_plain_refusal && flow.times > 1)) return Ok();
+  return Failure(FailureCode::Malformed,
+                 "a flow on record has `times`, and is not several refusals that are alike");
+}
+
 Result<FlowReading> ReadFacts(const JsonValue& facts) {
   ObjectReader reader(facts, "a flow on record");
   if (facts.Find("lost") != nullptr) {
@@ -65,7 +74,9 @@ Result<FlowReading> ReadFacts(const JsonValue& facts) {
   flow.bytes_in = reader.Count("bytes_in");
   flow.status = reader.Count("status");
   flow.end = reader.Text("end");
+  if (facts.Find("times") != nullptr) flow.times = reader.Count("times");
   CURFEW_TRY_VOID(reader.Finish());
+  CURFEW_TRY_VOID(CheckTimes(flow, facts.Find("times") != nullptr));
   return FlowReading{.flow = std::move(flow), .lost = 0};
 }
 
@@ -124,6 +135,7 @@ Json FlowFacts(const FlowRecord& flow) {
   facts["status"] = flow.status;
   facts["end"] = Bounded(flow.end);
   if (flow.query) facts["query"] = Bounded(*flow.query);
+  if (flow.times > 1) facts["times"] = flow.times;
   return facts;
 }
 
@@ -167,7 +179,7 @@ Result<FlowSummary> SummariseFlows(std::span<const Record> records) {
       if (RefusedPlace* row = refused.At(place + "\n" + rule)) {
         row->place = place;
         row->rule = rule;
-        ++row->requests;
+        row->requests += flow.times;
       }
     }
   }

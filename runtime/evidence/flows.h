@@ -45,6 +45,8 @@ struct FlowRecord {
   std::uint64_t bytes_in = 0;
   std::uint64_t status = 0;  // what the guest was answered in HTTP; 0 without
   std::string end;           // how it ended, where not as it should
+  // How many refusals it stands for, alike in all the rest: from the first's start, so long.
+  std::uint64_t times = 1;
 };
 // Texts that a guest can make long are cut, the cut marked with an ellipsis.
 Json FlowFacts(const FlowRecord& flow);

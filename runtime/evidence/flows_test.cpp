@@ -101,6 +101,33 @@ TEST_CASE("the summary counts places, rules and bytes, and a cut flow on both si
   CHECK(*again == *summary);
 }
 
+TEST_CASE("refusals that were counted together count as many in the summary") {
+  FlowRecord many = Asked("files.example", false);
+  many.times = 40;
+  const Result<FlowReading> reading = ReadFlow(RecordOf(FlowFacts(many)));
+  REQUIRE(reading);
+  CHECK(reading->flow->times == 40);
+  const std::vector<Record> records = {RecordOf(FlowFacts(Asked("files.example", false))),
+                                       RecordOf(FlowFacts(many))};
+  const Result<FlowSummary> summary = SummariseFlows(records);
+  REQUIRE(summary);
+  CHECK(summary->refused.front().requests == 41);
+
+  CHECK_FALSE(FlowFacts(Asked("files.example", false)).contains("times"));
+  const auto is_refused = [&](const char* member, const Json& value) {
+    Json facts = FlowFacts(many);
+    facts[member] = value;
+    CHECK_FALSE(ReadFlow(RecordOf(facts)));
+  };
+  is_refused("times", 1);
+  is_refused("times", 0);
+  is_refused("times", -2);
+  is_refused("allowed", true);
+  is_refused("bytes_in", 1);
+  is_refused("bytes_out", 1);
+  is_refused("end", "cut");
+}
+
 TEST_CASE("more places than a summary holds are counted") {
   std::vector<Record> records;
   for (std::size_t i = 0; i < FlowPlacesMax + 10; ++i) {

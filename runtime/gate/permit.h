@@ -25,6 +25,7 @@ struct Reason {
   std::string message;
   std::string file;        // empty where no line of policy stands behind it
   std::uint32_t line = 0;  // from 1
+  friend bool operator==(const Reason&, const Reason&) = default;
 };
 // "id (file:line): message".
 std::string Describe(const Reason& reason);

@@ -11,6 +11,8 @@
 #include <unistd.h>
 #include <utility>
 
+#include <fmt/format.h>
+
 namespace curfew::keeper {
 namespace {
 
@@ -124,40 +126,60 @@ Result<std::unique_ptr<EgressDesk>> EgressDesk::Open(const GatewayRequest& reque
 }
 
 EgressDesk::EgressDesk(const GatewayRequest& request, OwnedFd wake)
-    : request_(request), wake_(std::move(wake)) {}
+    : request_(request),
+      flows_(request.clock,
+             [this](const egress::Flow& flow, std::uint64_t times) { Write(flow, times); }),
+      wake_(std::move(wake)) {}
 
 EgressDesk::~EgressDesk() {
+  flows_.WriteAll();
   TellDenials();
   if (lost_ > 0) request_.note_lost_flows(lost_);
 }
 
 gate::Answer EgressDesk::Consider(const egress::EgressFacts& facts) {
   const std::lock_guard held(request_.lock);
-  const module::DecodedRequest asked =
-      request_.questions.AskEgress(facts, request_.sandbox_facts());
-  return request_.gate.Consider(asked.request);
+  return request_.gate.Consider(request_.questions.AskEgress(facts, request_.sandbox_facts()));
 }
 
 gate::Decision<schema::Action::Egress> EgressDesk::Decide(const egress::EgressFacts& facts) {
   const std::lock_guard held(request_.lock);
-  const module::DecodedRequest asked =
-      request_.questions.AskEgress(facts, request_.sandbox_facts());
-  return request_.gate.Decide<schema::Action::Egress>(asked.request);
+  return request_.gate.Decide<schema::Action::Egress>(
+      request_.questions.AskEgress(facts, request_.sandbox_facts()));
 }
 
 void EgressDesk::Add(const egress::Flow& flow) {
-  const evidence::Json facts = evidence::FlowFacts(RecordOf(flow));
   const std::lock_guard held(request_.lock);
-  if (!request_.books.Append(evidence::RecordKind::Flow, facts)) ++lost_;
+  flows_.Add(flow);
 }
 
-void EgressDesk::Denied(const std::string& line) {
+void EgressDesk::OnTick() {
+  const std::lock_guard held(request_.lock);
+  flows_.WriteDue();
+}
+
+// On record, and said to the task where it was refused.
+void EgressDesk::Write(const egress::Flow& flow, std::uint64_t times) {
+  evidence::FlowRecord record = RecordOf(flow);
+  record.times = times;
+  if (!request_.books.Append(evidence::RecordKind::Flow, evidence::FlowFacts(record))) {
+    lost_ += times;
+  }
+  if (!flow.is_refused()) return;
+  std::string line =
+      egress::DenialLine(flow.started_ms + flow.duration_ms, flow.facts, flow.answer);
+  if (times > 1) line += fmt::format(" ({} times more)", times);
+  Denied(std::move(line));
+}
+
+void EgressDesk::Denied(std::string line) {
   const std::lock_guard held(queue_lock_);
   if (queue_.size() >= DenialsQueuedMax) {
     ++missed_;
     return;
   }
-  queue_.push_back(line);
+  queue_.push_back(std::move(line));
+  if (queue_.size() > 1) return;  // whoever takes the first takes this too
   const std::uint64_t one = 1;
   static_cast<void>(write(wake_.get(), &one, sizeof one));  // full: it is awake already
 }

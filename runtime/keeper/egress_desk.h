@@ -6,6 +6,7 @@
 #include "runtime/egress/facts.h"
 #include "runtime/egress/records.h"
 #include "runtime/evidence/flows.h"
+#include "runtime/keeper/flow_book.h"
 #include "runtime/keeper/gateway.h"
 
 #include <cstdint>
@@ -25,7 +26,8 @@ class EgressDesk final : public egress::Judge, public egress::Records, public ho
   gate::Answer Consider(const egress::EgressFacts& facts) override;
   gate::Decision<schema::Action::Egress> Decide(const egress::EgressFacts& facts) override;
   void Add(const egress::Flow& flow) override;
-  void Denied(const std::string& line) override;
+  void Denied(std::string line) override;
+  void OnTick() override;
 
   // On the keeper's: refusals that wait for it.
   [[nodiscard]] std::vector<Watch> Watches() const override;
@@ -33,10 +35,12 @@ class EgressDesk final : public egress::Judge, public egress::Records, public ho
 
  private:
   EgressDesk(const GatewayRequest& request, OwnedFd wake);
+  void Write(const egress::Flow& flow, std::uint64_t times);
   void TellDenials();
 
   // References of the request outlive this.
   GatewayRequest request_;
+  FlowBook flows_;
   std::uint64_t lost_ = 0;  // flows that could not be put on record
 
   OwnedFd wake_;  // an eventfd

@@ -80,6 +80,7 @@ Outcome Questions::StateCreate(const evidence::Json& document) {
 
 const module::Request& Questions::Create(std::int64_t running) {
   SetEveryFact(*create_);
+  create_->request.SetNow(clock_.WallNowMs());
   create_->request.SetInteger(slot::CreateRunning, running);
   return create_->request;
 }
@@ -105,7 +106,6 @@ std::string Questions::image() const {
 
 void Questions::SetEveryFact(DecodedRequest& asked) const {
   module::Request& request = asked.request;
-  request.SetNow(clock_.WallNowMs());
   SetKept(asked, slot::CallerId, caller_.id);
   request.SetInteger(slot::CallerKind, OrdinalOf(Enum::CallerKind, caller_.kind));
   SetTexts(asked, slot::CallerGroups, caller_.groups);
@@ -135,10 +135,15 @@ std::optional<schema::Slot> Questions::SealedSlotOf(
   return std::nullopt;
 }
 
-DecodedRequest Questions::About(Action action, const SandboxFacts& sandbox,
-                                schema::Stage stage) const {
+DecodedRequest Questions::About(Action action, const SandboxFacts& sandbox) const {
+  DecodedRequest asked = WhatLasts(action, sandbox);
+  StateWhatPasses(asked.request, sandbox);
+  return asked;
+}
+
+DecodedRequest Questions::WhatLasts(Action action, const SandboxFacts& sandbox) const {
   CURFEW_CHECK(create_.has_value(), "a sandbox begins with its create");
-  DecodedRequest asked{.request = module::Request(action, stage), .arena = {}};
+  DecodedRequest asked{.request = module::Request(action), .arena = {}};
   module::Request& request = asked.request;
   SetEveryFact(asked);
   const auto seal = [&](schema::Slot from, schema::Slot to) {
@@ -162,16 +167,20 @@ DecodedRequest Questions::About(Action action, const SandboxFacts& sandbox,
   }
   SetKept(asked, slot::SandboxId, sandbox.id);
   SetKept(asked, slot::SandboxClass, sandbox.class_name);
-  request.SetInteger(slot::SandboxAge, sandbox.age_ms);
-  request.SetInteger(slot::SandboxIdle, sandbox.idle_ms);
-  request.SetInteger(slot::SandboxTtlLeft, sandbox.ttl_left_ms);
   SetKept(asked, slot::SandboxImage, std::string(AsText(sandbox.image.bytes)));
   request.SetInteger(slot::SandboxIsolation,
                      OrdinalOf(Enum::RunningIsolation, sandbox.kvm ? "kvm" : "emulated"));
   SetKept(asked, slot::SandboxCreator, sandbox.creator);
+  return asked;
+}
+
+void Questions::StateWhatPasses(module::Request& request, const SandboxFacts& sandbox) const {
+  request.SetNow(clock_.WallNowMs());
+  request.SetInteger(slot::SandboxAge, sandbox.age_ms);
+  request.SetInteger(slot::SandboxIdle, sandbox.idle_ms);
+  request.SetInteger(slot::SandboxTtlLeft, sandbox.ttl_left_ms);
   request.SetInteger(slot::TokenValid, sandbox.token_valid ? 1 : 0);
   request.SetInteger(slot::TokenExpiresIn, sandbox.token_expires_in_ms);
-  return asked;
 }
 
 Result<DecodedRequest> Questions::AskExec(const Exec& exec, const SandboxFacts& sandbox) {
@@ -211,11 +220,18 @@ Result<DecodedRequest> Questions::AskExport(const guest::File& file, std::uint64
   return asked;
 }
 
-DecodedRequest Questions::AskEgress(const egress::EgressFacts& egress,
-                                    const SandboxFacts& sandbox) const {
-  DecodedRequest asked = About(Action::Egress, sandbox, egress.stage);
-  egress::State(egress, asked.request);
-  return asked;
+const module::Request& Questions::AskEgress(const egress::EgressFacts& egress,
+                                            const SandboxFacts& sandbox) {
+  const std::uint64_t generation = policy_.module().manifest().generation;
+  if (!egress_lasts_ || egress_generation_ != generation) {
+    egress_lasts_ = WhatLasts(Action::Egress, sandbox);
+    egress_generation_ = generation;
+  }
+  egress_ = egress_lasts_->request;
+  egress_->SetStage(egress.stage);
+  StateWhatPasses(*egress_, sandbox);
+  egress::State(egress, *egress_);
+  return *egress_;
 }
 
 }  // namespace curfew::keeper

@@ -69,14 +69,15 @@ class Questions {
   Result<module::DecodedRequest> AskExec(const Exec& exec, const SandboxFacts& sandbox);
   Result<module::DecodedRequest> AskExport(const guest::File& file, std::uint64_t total,
                                            const SandboxFacts& sandbox);
-  // `egress` outlives the answer.
-  [[nodiscard]] module::DecodedRequest AskEgress(const egress::EgressFacts& egress,
-                                                 const SandboxFacts& sandbox) const;
+  // Asked for each request out, and so put together once: only what passes is stated each time.
+  // Good until the next such question; `egress` outlives it.
+  const module::Request& AskEgress(const egress::EgressFacts& egress, const SandboxFacts& sandbox);
 
  private:
   void SetEveryFact(module::DecodedRequest& asked) const;
-  module::DecodedRequest About(schema::Action action, const SandboxFacts& sandbox,
-                               schema::Stage stage = schema::Stage::Request) const;
+  module::DecodedRequest About(schema::Action action, const SandboxFacts& sandbox) const;
+  module::DecodedRequest WhatLasts(schema::Action action, const SandboxFacts& sandbox) const;
+  void StateWhatPasses(module::Request& request, const SandboxFacts& sandbox) const;
   [[nodiscard]] std::string SealedText(schema::Slot slot) const;
   [[nodiscard]] std::string StatedText(schema::Slot slot, const char* member) const;
 
@@ -90,6 +91,10 @@ class Questions {
   evidence::Json stated_task_;  // of the request as it came, for the receipt of one that is refused
   std::optional<module::DecodedRequest> create_;
   std::vector<module::DeclaredAttribute> sealed_;  // what its declared facts mean, in their order
+  // What lasts in questions about egress, under the set of this generation; and the last of them.
+  std::optional<module::DecodedRequest> egress_lasts_;
+  std::uint64_t egress_generation_ = 0;
+  std::optional<module::Request> egress_;
 };
 
 // The facts of a request as a decision's record keeps them, by path: present ones, long ones cut

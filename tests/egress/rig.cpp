@@ -266,11 +266,14 @@ gate::Decision<schema::Action::Egress> Rig::Decide(const EgressFacts& facts) {
 void Rig::Add(const Flow& flow) {
   const std::lock_guard lock(mutex_);
   flows_.push_back(flow);
+  if (flow.is_refused()) {
+    denials_.push_back(DenialLine(flow.started_ms + flow.duration_ms, flow.facts, flow.answer));
+  }
 }
 
-void Rig::Denied(const std::string& line) {
+void Rig::Denied(std::string line) {
   const std::lock_guard lock(mutex_);
-  denials_.push_back(line);
+  denials_.push_back(std::move(line));
 }
 
 std::vector<Flow> Rig::Flows(std::size_t count) {

@@ -51,7 +51,8 @@ class Rig final : public Judge, public Records {
   gate::Answer Consider(const EgressFacts& facts) override;
   gate::Decision<schema::Action::Egress> Decide(const EgressFacts& facts) override;
   void Add(const Flow& flow) override;
-  void Denied(const std::string& line) override;
+  void Denied(std::string line) override;
+  void OnTick() override {}
 
   static constexpr const char* OwnAddress = "10.0.2.2";
 
