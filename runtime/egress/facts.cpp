@@ -28,8 +28,9 @@ std::string Describe(const EgressFacts& facts) {
     const std::string_view word = facts.scheme ? WordOf(*facts.scheme) : "connect";
     return fmt::format("{} {}:{}", word, place, facts.port);
   }
-  const std::string port = facts.port == 80 ? "" : fmt::format(":{}", facts.port);
-  return fmt::format("{} http://{}{}{}", facts.method, place, port, facts.path);
+  std::string text = facts.method + " http://" + place;
+  if (facts.port != 80) text.append(":").append(std::to_string(facts.port));
+  return text + facts.path;
 }
 
 void State(const EgressFacts& facts, module::Request& request) {

@@ -51,21 +51,25 @@ std::string_view PhraseOf(unsigned status) {
 // field of its own, every reason in the body.
 std::string RefusalText(unsigned status, const EgressFacts& facts, const gate::Answer& answer,
                         bool keep_alive) {
-  const std::string subject = facts.http == Visible::Seen ? Describe(facts) + "\n" : "";
-  std::string body = fmt::format("Curfew refused this request.\n{}", subject);
-  std::string fields;
+  std::string body = "Curfew refused this request.\n";
+  if (facts.http == Visible::Seen) body.append(Describe(facts)).append("\n");
+  // Put together by hand: a guest that insists has it written for each of its requests.
+  std::string text = "HTTP/1.1 ";
+  text.reserve(1024);
+  text.append(std::to_string(status)).append(" ").append(PhraseOf(status));
+  text += "\r\nContent-Type: text/plain; charset=utf-8\r\nCache-Control: no-store\r\n";
   for (const gate::Reason& reason : answer.reasons) {
-    const std::string text = Printable(gate::Describe(reason), 1024);
-    body += text + "\n";
-    if (fields.empty()) {
-      fields = fmt::format("Curfew-Rule: {}\r\nCurfew-Reason: {}\r\n", reason.id, text);
-    }
+    const std::string why = Printable(gate::Describe(reason), 1024);
+    body.append(why).append("\n");
+    if (&reason != answer.reasons.data()) continue;
+    text.append("Curfew-Rule: ").append(reason.id);
+    text.append("\r\nCurfew-Reason: ").append(why).append("\r\n");
   }
-  return fmt::format(
-      "HTTP/1.1 {} {}\r\nContent-Type: text/plain; charset=utf-8\r\nCache-Control: no-store\r\n"
-      "{}Content-Length: {}\r\n{}\r\n{}",
-      status, PhraseOf(status), fields, body.size(), keep_alive ? "" : "Connection: close\r\n",
-      facts.method == "HEAD" ? "" : body);
+  text.append("Content-Length: ").append(std::to_string(body.size())).append("\r\n");
+  if (!keep_alive) text += "Connection: close\r\n";
+  text += "\r\n";
+  if (facts.method != "HEAD") text += body;
+  return text;
 }
 
 }  // namespace
@@ -96,20 +100,19 @@ Connection::Task Connection::ServeHttp(std::optional<Place> direct) {
     const Event event = co_await ReadHead(guest_, reader, size);
     if (cut_) co_return;
     if (event == Event::NeedMore && guest_.in.is_empty()) break;
-    BeginFlow(direct ? *direct : Place{});
-    if (!direct) facts_.ip.reset();
-    facts_.scheme = Scheme::Http;
+    std::variant<HttpRequest, HttpRefusal> read;
     if (event == Event::NeedMore) {
-      const unsigned status = timed_out_ ? 408 : 400;
-      co_await Respond(status, OwnDenial(InvalidId, "the request did not come to its end"), false);
-      co_return;
+      read = HttpRefusal{.status = timed_out_ ? 408u : 400u,
+                         .message = "the request did not come to its end"};
+    } else if (event == Event::Refused) {
+      read = HttpRefusal{.status = reader.refusal_status(), .message = reader.refusal()};
+    } else {
+      read = ReadRequest(reader.head(), direct);
     }
-    if (event == Event::Refused) {
-      co_await Respond(reader.refusal_status(), OwnDenial(InvalidId, reader.refusal()), false);
-      co_return;
-    }
-    std::variant<HttpRequest, HttpRefusal> read = ReadRequest(reader.head(), direct);
     if (const auto* refusal = std::get_if<HttpRefusal>(&read)) {
+      BeginFlow(direct ? *direct : Place{});
+      if (!direct) facts_.ip.reset();
+      facts_.scheme = Scheme::Http;
       co_await Respond(refusal->status, OwnDenial(InvalidId, refusal->message), false);
       co_return;
     }

@@ -2,8 +2,6 @@
 
 #include <cstring>
 
-#include <fmt/format.h>
-
 namespace curfew::gate {
 
 using schema::TypeKind;
@@ -42,8 +40,11 @@ std::string BytesOf(const module::Value& value, TypeKind kind) {
 
 std::string Describe(const Reason& reason) {
   std::string text = reason.id;
-  if (!reason.file.empty()) text += fmt::format(" ({}:{})", reason.file, reason.line);
-  if (!reason.message.empty()) text += ": " + reason.message;
+  if (!reason.file.empty()) {
+    text.append(" (").append(reason.file).append(":");
+    text.append(std::to_string(reason.line)).append(")");
+  }
+  if (!reason.message.empty()) text.append(": ").append(reason.message);
   return text;
 }
 

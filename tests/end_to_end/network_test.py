@@ -37,6 +37,16 @@ try:
 except urllib.error.HTTPError as refusal:
     print(refusal.code)
 """
+INSIST = """import http.client
+refused = 0
+connection = http.client.HTTPConnection("files.example")
+for _ in range(300):
+    connection.request("POST", "/hello")
+    answer = connection.getresponse()
+    answer.read()
+    refused += answer.status == 403
+print(refused)
+"""
 
 
 class Example(rig.EndToEnd):
@@ -158,6 +168,22 @@ class Flows(rig.EndToEnd):
         nothing = self.reload(POLICY)
         self.assertEqual(nothing.returncode, 1)
         self.assertIn("no sandbox runs", nothing.stderr)
+
+    def test_refusals_of_a_guest_that_insists_are_counted_together(self):
+        process = self.start(self.task([self.python(INSIST)]), "--dial-from", f"/proc/{self.host.pid}/ns/net",
+                             "--resolver", RESOLVER)
+        said = self.finish(process)
+        self.assertEqual(process.returncode, 0, said)
+        self.assertIn("\n300\n", said)
+        sandbox, = self.assert_over(reason="done")
+        self.assertRegex(self.receipt(sandbox), r"http://files\.example:80  300 requests")
+        shown = self.curfew("audit", sandbox["sandbox"], "--format", "json")
+        times = [json.loads(line).get("times", 1) for line in shown.stdout.splitlines()]
+        self.assertEqual((times[0], sum(times)), (1, 300))
+        self.assertLess(len(times), 30)
+        shown = self.curfew("audit", sandbox["sandbox"])
+        self.assertRegex(shown.stdout, r", \d+ times, answered 403")
+        self.assertIn("300 requests, 300 refused", shown.stderr)
 
     def test_a_keeper_that_dies_leaves_nothing_of_its_network(self):
         process = self.download()

@@ -135,7 +135,7 @@ TEST_CASE("a QEMU that never speaks is killed when its time is over") {
 
 TEST_CASE("a QEMU that talks nonsense is killed") {
   if (!IsRoot()) return;
-  const Script script("echo nonsense >&3; sleep 1000");
+  const Script script("echo nonsense >&3; exec sleep 1000");
   auto machine = Start(Example(), script.path, NowMs);
   REQUIRE(machine);
   REQUIRE(Drive(**machine, [&] { return (*machine)->exit().has_value(); }));
