@@ -4,6 +4,7 @@
 #include "compiler/check/class_overlap.h"
 #include "compiler/check/context.h"
 #include "compiler/check/expression.h"
+#include "compiler/check/list.h"
 #include "compiler/check/names.h"
 #include "compiler/check/plane.h"
 #include "compiler/check/rule.h"
@@ -57,6 +58,7 @@ model::PolicyModel Check(std::span<const syntax::Ast> files, const source::Sourc
   const bool partial = sink.has_errors();
   const Names names = CollectNames(sorted, model, sink);
   Context context{model, sink, names, partial};
+  CheckLists(context);
   for (std::size_t i = 0; i < names.class_declarations.size(); ++i) {
     CheckClass(context, model::ClassId{static_cast<std::uint32_t>(i)},
                *names.class_declarations[i]);

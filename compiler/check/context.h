@@ -8,6 +8,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -29,6 +30,8 @@ struct Context {
   };
   std::map<std::string, ClaimedId, std::less<>> ids = {};
   bool too_many_rules = false;
+  // Lists with mistakes of their own, which are not said again where the list is named.
+  std::set<std::string, std::less<>> broken_lists = {};
 };
 
 // The id of a rule that says `text`: `scope.label`, or `scope.effect_HHHHHHHHHHHH`. Nothing when

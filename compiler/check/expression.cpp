@@ -495,12 +495,11 @@ ExpressionChecker::MaybeTyped ExpressionChecker::In(const syntax::Expr& expr) {
     }
   } else if (address && right.kind == Syntax::String) {
     many = Constant(right, of);
-  } else if (right.kind == Syntax::List) {
+  } else if (right.kind == Syntax::List || right.kind == Syntax::Name) {
     many = Constant(right, SetOf(of));
   } else {
-    context_.sink.Report(
-        right.span, diag::WrongOperand, "in", "a set or a list",
-        right.kind == Syntax::Name ? std::string_view(right.text) : syntax::NameOf(right.kind));
+    context_.sink.Report(right.span, diag::WrongOperand, "in", "a set or a list",
+                         syntax::NameOf(right.kind));
     return std::nullopt;
   }
   if (!many) return std::nullopt;

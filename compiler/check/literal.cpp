@@ -2,6 +2,7 @@
 
 #include "compiler/base/check.h"
 #include "compiler/base/text.h"
+#include "compiler/check/list.h"
 #include "compiler/model/print.h"
 #include "compiler/values/principal.h"
 #include "compiler/values/quantity.h"
@@ -249,7 +250,11 @@ std::optional<model::Constant> ReadLiteral(Context& context, const syntax::Expr&
     constant.value = *std::move(scalar);
     return constant;
   }
-  if (expr.kind != ExprKind::List) {
+  const syntax::ListDecl* list = nullptr;
+  if (expr.kind == ExprKind::Name) {
+    list = FindListOf(context, {expr.text, expr.span}, type);
+    if (list == nullptr) return std::nullopt;
+  } else if (expr.kind != ExprKind::List) {
     context.sink.Report(expr.span, diag::TypeMismatch, syntax::NameOf(expr.kind),
                         model::Print(context.model, type));
     return std::nullopt;
@@ -258,7 +263,7 @@ std::optional<model::Constant> ReadLiteral(Context& context, const syntax::Expr&
   element.collection = schema::Collection::One;
   std::vector<Scalar> scalars;
   bool whole = true;
-  for (const syntax::Expr& operand : expr.operands) {
+  for (const syntax::Expr& operand : list != nullptr ? list->elements : expr.operands) {
     auto scalar = ReadScalar(context, operand, element);
     if (scalar) {
       scalars.push_back(*std::move(scalar));

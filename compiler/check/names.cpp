@@ -34,16 +34,7 @@ class Collector {
   void operator()(const syntax::UseHeader& header) { Refuse(header.span, "use"); }
   void operator()(const syntax::SecretDecl& secret) { Refuse(secret.span, "secret"); }
   void operator()(const syntax::ListDecl& list) {
-    switch (list.kind) {
-      case syntax::ListDecl::Kind::Hosts:
-        return Refuse(list.span, "hosts");
-      case syntax::ListDecl::Kind::Addresses:
-        return Refuse(list.span, "addresses");
-      case syntax::ListDecl::Kind::Digests:
-        return Refuse(list.span, "digests");
-      case syntax::ListDecl::Kind::Strings:
-        return Refuse(list.span, "strings");
-    }
+    if (Declare(list.name, true, "a list")) names_.lists.emplace(list.name.text, &list);
   }
   void operator()(const syntax::AttributesDecl& attributes) { attributes_.push_back(&attributes); }
   void operator()(const syntax::Rule& rule) { names_.rules.push_back(&rule); }

@@ -35,6 +35,7 @@ struct Names {
   std::map<std::string, Span, std::less<>> declared;
   std::map<std::string, model::ImageId, std::less<>> images;
   std::map<std::string, model::ClassId, std::less<>> classes;
+  std::map<std::string, const syntax::ListDecl*, std::less<>> lists;
   // The declaration of each class of the model, by ClassId.
   std::vector<const syntax::SandboxDecl*> class_declarations;
   std::vector<const syntax::Rule*> rules;  // of the whole set

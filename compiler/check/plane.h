@@ -70,6 +70,10 @@ class PlaneChecker {
   std::optional<model::EgressRule> ReadTraffic(const syntax::Traffic& traffic,
                                                model::EgressRule::Effect effect);
   bool RefuseLaterTraffic(const syntax::Traffic& traffic);
+  std::optional<std::vector<syntax::Target>> WithoutLists(const syntax::Traffic& traffic,
+                                                          model::EgressRule::Effect effect);
+  bool ReadPins(const std::vector<syntax::Place>& at, model::EgressRule::Effect effect,
+                std::vector<values::Cidr>& pins);
   void AddEgressRule(model::EgressRule rule, const std::optional<syntax::Name>& label,
                      const syntax::Tail& tail, Span span);
   void CheckStreams();

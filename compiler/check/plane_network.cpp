@@ -1,5 +1,6 @@
 // The plane `network`: which requests may leave. An allow reads narrowly, a deny widely
 // (language.md section 6).
+#include "compiler/check/list.h"
 #include "compiler/check/literal.h"
 #include "compiler/check/plane.h"
 #include "compiler/check/rule.h"
@@ -158,13 +159,76 @@ bool PlaneChecker::RefuseLaterTraffic(const syntax::Traffic& traffic) {
   };
   for (const syntax::Target& target : traffic.targets) {
     if (target.kind == syntax::Target::Kind::Internet) refuse(target.span, "internet");
-    if (target.kind == syntax::Target::Kind::List) refuse(target.span, "list of hosts");
-  }
-  for (const syntax::Place& place : traffic.at) {
-    if (place.kind == syntax::Place::Kind::List) refuse(place.span, "list of addresses");
   }
   if (!traffic.query.empty()) refuse(traffic.query.front().span, "query");
   return later;
+}
+
+// The targets with the elements of lists in their place. Where an allow of methods wants a URL, a
+// host of a list is its `https` one: what goes in the clear is written out.
+std::optional<std::vector<syntax::Target>> PlaneChecker::WithoutLists(
+    const syntax::Traffic& traffic, EgressRule::Effect effect) {
+  using Kind = syntax::ListDecl::Kind;
+  const bool connect = traffic.stream == Stream::Connect;
+  const bool as_url = !connect && effect == EgressRule::Effect::Allow;
+  std::vector<syntax::Target> targets;
+  bool whole = true;
+  for (const syntax::Target& target : traffic.targets) {
+    if (target.kind == syntax::Target::Kind::Pattern) targets.push_back(target);
+    if (target.kind != syntax::Target::Kind::List) continue;
+    const syntax::Name name{target.text, target.span};
+    const auto* list = as_url ? FindList(context_, name, {Kind::Hosts})
+                              : FindList(context_, name, {Kind::Hosts, Kind::Addresses});
+    if (list != nullptr && connect && effect == EgressRule::Effect::Allow &&
+        traffic.ports.empty()) {
+      context_.sink.Report(target.span, diag::ListWithoutPort, target.text);
+      list = nullptr;
+    }
+    if (list == nullptr) {
+      whole = false;
+      continue;
+    }
+    for (const syntax::Expr& element : list->elements) {
+      targets.push_back({.kind = syntax::Target::Kind::Pattern,
+                         .text = (as_url ? "https://" : "") + element.text,
+                         .span = target.span});
+    }
+  }
+  if (!whole) return std::nullopt;
+  return targets;
+}
+
+bool PlaneChecker::ReadPins(const std::vector<syntax::Place>& at, EgressRule::Effect effect,
+                            std::vector<values::Cidr>& pins) {
+  if (!at.empty() && effect == EgressRule::Effect::Deny) {
+    context_.sink.Report(at.front().span, diag::PinOfDeny);
+    return false;
+  }
+  bool whole = true;
+  const auto pin = [&](const std::string& text, Span span) {
+    const auto block = values::ParseCidr(text);
+    if (!block) {
+      ReportWrong(context_, span, "an address block", block.error(), Quoted);
+      whole = false;
+    } else if (const auto range = values::UnpinnableIn(*block)) {
+      context_.sink.Report(span, diag::CannotReach, text, values::WordOf(*range));
+      whole = false;
+    } else {
+      pins.push_back(*block);
+    }
+  };
+  for (const syntax::Place& place : at) {
+    if (place.kind == syntax::Place::Kind::Block) {
+      pin(place.text, place.span);
+      continue;
+    }
+    const auto* list =
+        FindList(context_, {place.text, place.span}, {syntax::ListDecl::Kind::Addresses});
+    whole = whole && list != nullptr;
+    if (list == nullptr) continue;
+    for (const syntax::Expr& element : list->elements) pin(element.text, place.span);
+  }
+  return whole;
 }
 
 std::optional<EgressRule> PlaneChecker::ReadTraffic(const syntax::Traffic& traffic,
@@ -195,8 +259,9 @@ std::optional<EgressRule> PlaneChecker::ReadTraffic(const syntax::Traffic& traff
     target.tcp = of_tcp;
     rule.targets.push_back(std::move(target));
   };
-  for (const syntax::Target& text : traffic.targets) {
-    if (text.kind != syntax::Target::Kind::Pattern) continue;
+  const auto targets = WithoutLists(traffic, effect);
+  whole = whole && targets.has_value();
+  for (const syntax::Target& text : targets.value_or(std::vector<syntax::Target>())) {
     // An allow of methods names URLs, and a stream never is one.
     const bool url = !connect && (allow || text.text.find("://") != std::string::npos);
     auto target =
@@ -221,23 +286,7 @@ std::optional<EgressRule> PlaneChecker::ReadTraffic(const syntax::Traffic& traff
     every.ports = ports;
     cover(std::move(every));
   }
-  for (const syntax::Place& place : traffic.at) {
-    if (place.kind != syntax::Place::Kind::Block) continue;
-    if (!allow) {
-      context_.sink.Report(place.span, diag::PinOfDeny);
-      return std::nullopt;
-    }
-    auto block = values::ParseCidr(place.text);
-    if (!block) {
-      ReportWrong(context_, place.span, "an address block", block.error(), Quoted);
-      whole = false;
-    } else if (const auto range = values::UnpinnableIn(*block)) {
-      context_.sink.Report(place.span, diag::CannotReach, place.text, values::WordOf(*range));
-      whole = false;
-    } else {
-      rule.pins.push_back(*block);
-    }
-  }
+  whole = ReadPins(traffic.at, effect, rule.pins) && whole;
   if (!whole) return std::nullopt;
   SortUnique(rule.targets);
   SortUnique(rule.pins);

@@ -40,6 +40,15 @@ struct Image {
   Span span;
 };
 
+// What a list holds, spelt once. Whoever names it has its elements already: it is here for the
+// digest of the set.
+struct List {
+  std::string_view kind;  // hosts, addresses, digests, strings
+  std::string name;
+  std::vector<std::string> elements;  // sorted, each once
+  Span span;
+};
+
 // ---- Rules --------------------------------------------------------------------------------------
 
 using ActionSet = std::bitset<schema::ActionCount>;
@@ -263,6 +272,7 @@ struct PolicyModel {
   std::vector<EnumType> enums;              // the schema's first, then declared ones
   std::vector<DeclaredAttribute> declared;  // by path
   std::vector<Image> images;                // by name
+  std::vector<List> lists;                  // by name
   std::vector<Class> classes;               // by name
   std::vector<Rule> rules;                  // by id
   std::vector<Test> tests;                  // by file and place

@@ -344,6 +344,9 @@ std::string PrintDeclarations(const PolicyModel& model) {
   for (const Image& image : model.images) {
     lines.Add(0, "image {} ref {} digest {}", image.name, Quote(image.ref), ToString(image.digest));
   }
+  for (const List& list : model.lists) {
+    lines.Add(0, "{} {} [{}]", list.kind, list.name, Joined(list.elements, Quote));
+  }
   for (const Class& of : model.classes) PrintClass(model, of, lines);
   for (const Rule& rule : model.rules) lines.Add(0, "{}: {}", rule.id, RuleText(model, rule));
   return std::move(lines).Take();

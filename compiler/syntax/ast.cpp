@@ -98,6 +98,20 @@ std::string_view NameOf(Action action) {
   CURFEW_UNREACHABLE("the switch names every action");
 }
 
+std::string_view NameOf(ListDecl::Kind kind) {
+  switch (kind) {
+    case ListDecl::Kind::Hosts:
+      return "hosts";
+    case ListDecl::Kind::Addresses:
+      return "addresses";
+    case ListDecl::Kind::Digests:
+      return "digests";
+    case ListDecl::Kind::Strings:
+      return "strings";
+  }
+  CURFEW_UNREACHABLE("the switch names every kind");
+}
+
 std::string_view NameOf(PlaneKind kind) {
   switch (kind) {
     case PlaneKind::Image:

@@ -713,5 +713,6 @@ struct Ast {
 std::string_view NameOf(ExprKind kind);
 std::string_view NameOf(Action action);
 std::string_view NameOf(PlaneKind kind);
+std::string_view NameOf(ListDecl::Kind kind);
 
 }  // namespace curfew::syntax

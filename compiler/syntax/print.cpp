@@ -449,6 +449,7 @@ class Printer {
   static std::string_view NameOf(ExprKind kind) { return syntax::NameOf(kind); }
   static std::string_view NameOf(Action action) { return syntax::NameOf(action); }
   static std::string_view NameOf(PlaneKind kind) { return syntax::NameOf(kind); }
+  static std::string_view NameOf(ListDecl::Kind kind) { return syntax::NameOf(kind); }
   static std::string_view NameOf(KeepItem::Kind kind) {
     switch (kind) {
       case KeepItem::Kind::Reason:
@@ -480,19 +481,6 @@ class Printer {
         return "per request";
       case LimitItem::Kind::InAll:
         return "in all";
-    }
-    CURFEW_UNREACHABLE("the switch names every kind");
-  }
-  static std::string_view NameOf(ListDecl::Kind kind) {
-    switch (kind) {
-      case ListDecl::Kind::Hosts:
-        return "hosts";
-      case ListDecl::Kind::Addresses:
-        return "addresses";
-      case ListDecl::Kind::Digests:
-        return "digests";
-      case ListDecl::Kind::Strings:
-        return "strings";
     }
     CURFEW_UNREACHABLE("the switch names every kind");
   }
