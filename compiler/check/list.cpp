@@ -18,6 +18,8 @@ using schema::TypeKind;
 using syntax::ExprKind;
 using syntax::ListDecl;
 
+constexpr std::string_view DigestForm = "it is `sha256:` and 64 hexadecimal digits";
+
 std::string_view DescribeElement(ListDecl::Kind kind) {
   switch (kind) {
     case ListDecl::Kind::Hosts:
@@ -38,8 +40,7 @@ std::optional<std::string> ReadElement(Context& context, ListDecl::Kind kind,
   const ExprKind written = kind == ListDecl::Kind::Digests ? ExprKind::Digest : ExprKind::String;
   if (element.kind != written) {
     context.sink.Report(element.span, diag::WrongLiteral, DescribeElement(kind),
-                        written == ExprKind::Digest ? "it is `sha256:` and 64 hexadecimal digits"
-                                                    : "it stands in quotes");
+                        written == ExprKind::Digest ? DigestForm : "it stands in quotes");
     return std::nullopt;
   }
   const auto wrong = [&](const values::Error& error) {
@@ -58,6 +59,9 @@ std::optional<std::string> ReadElement(Context& context, ListDecl::Kind kind,
       return values::ToString(*block);
     }
     case ListDecl::Kind::Digests:
+      if (ParseDigest(element.text)) return element.text;
+      context.sink.Report(element.span, diag::WrongLiteral, DescribeElement(kind), DigestForm);
+      return std::nullopt;
     case ListDecl::Kind::Strings:
       return element.text;
   }
@@ -96,10 +100,7 @@ void CheckLists(Context& context) {
   for (const auto& [name, declaration] : context.names.lists) {
     model::List list{syntax::NameOf(declaration->kind), name, {}, declaration->name.span};
     bool is_whole = true;
-    if (declaration->from) {
-      RefuseYet(context, declaration->from->span, "from");
-      is_whole = false;
-    } else if (declaration->elements.empty() && !context.partial) {
+    if (declaration->elements.empty() && !context.partial) {
       context.sink.Report(declaration->name.span, diag::EmptyList, name);
       is_whole = false;
     }

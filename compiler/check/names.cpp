@@ -31,7 +31,7 @@ class Collector {
 
   void operator()(const syntax::LanguageHeader&) {}
   void operator()(const syntax::PackageHeader& header) { packages_.insert(header.name.text); }
-  void operator()(const syntax::UseHeader& header) { Refuse(header.span, "use"); }
+  void operator()(const syntax::UseHeader&) {}  // its file is of the set
   void operator()(const syntax::SecretDecl& secret) { Refuse(secret.span, "secret"); }
   void operator()(const syntax::ListDecl& list) {
     if (Declare(list.name, true, "a list")) names_.lists.emplace(list.name.text, &list);

@@ -116,6 +116,14 @@ Outcome AddPath(FileNames& files, const std::string& path) {
   return Add(files, path);
 }
 
+constexpr std::string_view StandardInput = "<stdin>";
+
+Failure SetTooLarge() {
+  return {FailureCode::InvalidPolicy,
+          fmt::format("the files are larger than {} MiB, the limit of a policy set",
+                      limits::SetBytesMax / (1024 * 1024))};
+}
+
 }  // namespace
 
 Result<SourceMap> LoadSources(std::span<const std::string> paths, Nothing nothing) {
@@ -141,16 +149,14 @@ Result<SourceMap> LoadSources(std::span<const std::string> paths, Nothing nothin
   const auto add = [&](std::string name, std::string text) -> Outcome {
     bytes += text.size();
     if (bytes > limits::SetBytesMax) {
-      return Failure(FailureCode::InvalidPolicy,
-                     fmt::format("the files are larger than {} MiB, the limit of a policy set",
-                                 limits::SetBytesMax / (1024 * 1024)));
+      return SetTooLarge();
     }
     sources.Add({std::move(name), std::move(text)});
     return Ok();
   };
   if (standard_input) {
-    CURFEW_TRY(std::string text, ReadAll(STDIN_FILENO, "<stdin>"));
-    CURFEW_TRY_VOID(add("<stdin>", std::move(text)));
+    CURFEW_TRY(std::string text, ReadAll(STDIN_FILENO, StandardInput));
+    CURFEW_TRY_VOID(add(std::string(StandardInput), std::move(text)));
   }
   std::set<std::pair<dev_t, ino_t>> seen;
   for (const auto& [name, path] : files) {
@@ -162,6 +168,48 @@ Result<SourceMap> LoadSources(std::span<const std::string> paths, Nothing nothin
     CURFEW_TRY_VOID(add(name, std::move(text)));
   }
   return sources;
+}
+
+NamedFiles::NamedFiles(SourceMap& sources) : sources_(sources) {
+  for (FileId file = 0; file < sources.size(); ++file) {
+    bytes_ += sources.text(file).size();
+    struct stat status{};
+    if (::stat(std::string(sources.name(file)).c_str(), &status) == 0) {
+      seen_.emplace(std::pair(status.st_dev, status.st_ino), file);
+    }
+  }
+}
+
+Result<NamedFiles::Read> NamedFiles::Follow(FileId from, const std::string& path) {
+  const fs::path relative(path);
+  const auto refuse = [](std::string why) { return Failure(FailureCode::InvalidPolicy, why); };
+  if (path.empty() || path.find('\0') != std::string::npos) return refuse("it is no path");
+  if (relative.is_absolute()) {
+    return refuse("a file names others below its own folder, by a path relative to it");
+  }
+  if (std::find(relative.begin(), relative.end(), "..") != relative.end()) {
+    return refuse("`..` leads out of the folder of the file that names it");
+  }
+  const std::string_view said_by = sources_.name(from);
+  const fs::path folder =
+      said_by == StandardInput ? fs::path(".") : fs::path(said_by).parent_path();
+  const fs::path named = (folder / relative).lexically_normal();
+  struct stat status{};
+  if (::stat(named.c_str(), &status) != 0) return SystemFailure(errno, "open it");
+  if (!LiesBelow(folder.empty() ? fs::path(".") : folder, named)) {
+    return refuse("a link leads out of the folder of the file that names it");
+  }
+  const auto found = seen_.find(std::pair(status.st_dev, status.st_ino));
+  if (found != seen_.end()) return Read{.file = found->second, .is_new = false};
+  if (sources_.size() >= limits::SetFilesMax) {
+    return refuse(fmt::format("the set has {} files, its limit", limits::SetFilesMax));
+  }
+  CURFEW_TRY(std::string text, ReadFile(named, named.string()));
+  bytes_ += text.size();
+  if (bytes_ > limits::SetBytesMax) return SetTooLarge();
+  const FileId file = sources_.Add({named.string(), std::move(text)});
+  seen_.emplace(std::pair(status.st_dev, status.st_ino), file);
+  return Read{.file = file, .is_new = true};
 }
 
 }  // namespace curfew::source

@@ -4,8 +4,11 @@
 #include "compiler/base/result.h"
 #include "compiler/source/source.h"
 
+#include <cstdint>
+#include <map>
 #include <span>
 #include <string>
+#include <utility>
 
 namespace curfew::source {
 
@@ -17,5 +20,28 @@ namespace curfew::source {
 enum class Nothing { Refused, Fine };
 Result<SourceMap> LoadSources(std::span<const std::string> paths,
                               Nothing nothing = Nothing::Refused);
+
+// Reads what files of a set name: `use "shared/hosts.curfew"`, `from "lists/npm.txt"`. Such a path
+// is relative to the folder of the file that says it and never leads out of that folder, by `..`
+// or by a link; for standard input it is the working folder. What was read before, under whatever
+// name, is not read again.
+class NamedFiles {
+ public:
+  // What is read is added to `sources`, which outlives this.
+  explicit NamedFiles(SourceMap& sources);
+
+  struct Read {
+    FileId file = 0;
+    bool is_new = false;
+  };
+  // InvalidPolicy, NotFound, PermissionDenied or another failure says why it is not read, in words
+  // that need no path beside them.
+  Result<Read> Follow(FileId from, const std::string& path);
+
+ private:
+  SourceMap& sources_;
+  std::size_t bytes_ = 0;
+  std::map<std::pair<std::uint64_t, std::uint64_t>, FileId> seen_;  // by device and inode
+};
 
 }  // namespace curfew::source

@@ -4,6 +4,7 @@
 #include "compiler/syntax/antlr_engine.h"
 #include "compiler/syntax/brackets.h"
 #include "compiler/syntax/string_literal.h"
+#include "compiler/syntax/text_report.h"
 #include "compiler/syntax/token_list.h"
 
 #include <algorithm>
@@ -17,7 +18,8 @@ using source::Span;
 using source::TextFault;
 using source::TextFaultKind;
 
-// Reports one; whether what stands behind it can be read.
+}  // namespace
+
 bool ReportFault(const TextFault& fault, source::FileId file, std::string_view text, Sink& sink) {
   const Span span{file, fault.begin, fault.end};
   switch (fault.kind) {
@@ -42,6 +44,8 @@ bool ReportFault(const TextFault& fault, source::FileId file, std::string_view t
   }
   CURFEW_UNREACHABLE("the switch names every fault");
 }
+
+namespace {
 
 // What authors bring along from other languages.
 struct Habit {

@@ -18,6 +18,12 @@ inline constexpr std::string_view LanguageVersion = "1";
 // largest single statement.
 Ast Parse(const TokenList& tokens, diagnostics::Sink& sink);
 
+// The entries of a list file, one a line, as if they stood between the brackets of a list: strings,
+// or digests. `#` begins a comment, white space around an entry is not of it, and none stands there
+// twice.
+std::vector<Expr> ParseListFile(const source::SourceMap& sources, source::FileId file,
+                                ListDecl::Kind kind, diagnostics::Sink& sink);
+
 // Lex and Parse of every file of the map, in its order.
 std::vector<Ast> ParseAll(const source::SourceMap& sources, diagnostics::Sink& sink);
 

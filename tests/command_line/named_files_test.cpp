@@ -1,0 +1,112 @@
+// Files that files of a set name: `use`, and lists `from` a file.
+#include "tests/command_line/program.h"
+
+#include <catch2/catch.hpp>
+
+namespace curfew::tests {
+namespace {
+
+using Catch::Matchers::Contains;
+
+constexpr std::string_view kTask = R"(language 1
+use "shared/hosts.curfew"
+strings teams from "lists/teams.txt"
+
+sandbox work when task.team in teams {
+  image    { allow base  isolation any }
+  lifetime { ttl 1h }
+  network  { npm: allow GET npm }
+}
+
+test "names reach into other files" {
+  given task   { kind: "work", team: "payments", owner: "user:ana" }
+  given caller { id: "user:ana" }
+  create image base                       -> allow work
+  egress GET "https://npm.example/x"      -> allow work.network.npm
+  egress GET "https://a.cdn.example/x"    -> allow work.network.npm
+}
+)";
+constexpr std::string_view kHosts = R"(language 1
+use "images.curfew"
+hosts npm from "npm.txt"
+)";
+constexpr std::string_view kImages = R"(use "hosts.curfew"
+image base { digest sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08 }
+)";
+
+void WriteSet(const Workplace& place) {
+  place.Write("p/task.curfew", kTask);
+  place.Write("p/shared/hosts.curfew", kHosts);
+  place.Write("p/shared/images.curfew", kImages);
+  place.Write("p/shared/npm.txt", "# mirrors\n  npm.example\r\n\n*.cdn.example # of them\n");
+  place.Write("p/lists/teams.txt", "platform\npayments");
+}
+
+TEST_CASE("a set reads what its files name, once, from wherever it is given") {
+  const Workplace place;
+  WriteSet(place);
+  for (const char* how :
+       {"curfew test p/task.curfew", "curfew test p", "cd p && curfew test task.curfew",
+        "cd p && cat task.curfew | curfew test -",
+        "curfew test p/shared/images.curfew p/task.curfew"}) {
+    const Ran ran = place.Shell(how);
+    INFO(how << "\n" << ran.out << ran.err);
+    CHECK(ran.status == 0);
+  }
+  const std::string whole = place.Shell("curfew check --dump model p/task.curfew").out;
+  CHECK_THAT(whole, Contains("hosts npm [\"*.cdn.example\", \"npm.example\"]"));
+  CHECK(whole == place.Shell("curfew check --dump model p").out);
+  // What a list holds is part of the set's digest.
+  place.Write("p/lists/teams.txt", "platform\npayments\nresearch\n");
+  CHECK(whole != place.Shell("curfew check --dump model p").out);
+}
+
+TEST_CASE("what cannot be read is said where it is named") {
+  const Workplace place;
+  WriteSet(place);
+  const auto says = [&](std::string_view text, std::string_view why) {
+    place.Write("q/a.curfew", text);
+    const Ran ran = place.Shell("curfew check q/a.curfew");
+    INFO(text << "\n" << ran.err);
+    CHECK(ran.status == 3);
+    CHECK_THAT(ran.err, Contains(std::string(why)));
+    CHECK_THAT(ran.err, Contains("q/a.curfew:1:"));
+    CHECK_THAT(ran.err, Contains("[CUR3014]"));
+  };
+  says("use \"absent.curfew\"\n", "No such file");
+  says("use \"/etc/passwd.curfew\"\n", "relative to it");
+  says("use \"../p/task.curfew\"\n", "leads out of the folder");
+  says("use \"x/../../p/task.curfew\"\n", "leads out of the folder");
+  says("use \"hosts.txt\"\n", "end in `.curfew`");
+  says("hosts npm from \"a.curfew\"\n", "not in a policy");
+  says("hosts npm from \"\"\n", "no path");
+  REQUIRE(place
+              .Shell("ln -s ../p/task.curfew q/link.curfew; mkfifo q/pipe; mkdir q/folder;"
+                     "ln -s loop q/loop")
+              .status == 0);
+  says("use \"link.curfew\"\n", "a link leads out");
+  says("hosts npm from \"pipe\"\n", "not a regular file");
+  says("hosts npm from \"folder\"\n", "not a regular file");
+  says("hosts npm from \"loop\"\n", "symbolic links");
+}
+
+TEST_CASE("mistakes of a list file have its lines") {
+  const Workplace place;
+  WriteSet(place);
+  place.Write("p/shared/npm.txt", "npm.example\nnpm.example\n127.0.0.1\nb\xC3\xBC.example\n\xFF\n");
+  const Ran ran = place.Shell("curfew check p");
+  CHECK(ran.status == 3);
+  CHECK_THAT(ran.err, Contains("p/shared/npm.txt:5:1"));  // no text: nothing of it is read
+  place.Write("p/shared/npm.txt", "npm.example\nnpm.example\n127.0.0.1\nb\xC3\xBC.example\n");
+  const Ran twice = place.Shell("curfew check p");
+  CHECK_THAT(twice.err, Contains("p/shared/npm.txt:2:1"));
+  place.Write("p/shared/npm.txt", "npm.example\n127.0.0.1\nb\xC3\xBC.example\n");
+  const Ran wrong = place.Shell("curfew check p");
+  CHECK_THAT(wrong.err, Contains("p/shared/npm.txt:2:1"));
+  CHECK_THAT(wrong.err, Contains("p/shared/npm.txt:3:1"));
+  place.Write("p/shared/npm.txt", "# none\n");
+  CHECK_THAT(place.Shell("curfew check p").err, Contains("[CUR5019]"));
+}
+
+}  // namespace
+}  // namespace curfew::tests
