@@ -11,6 +11,7 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -80,7 +81,6 @@ Connection::Task Connection::Serve(std::shared_ptr<Connection> self) {
     co_return;
   }
   if (to->address == me.core_.setup.own_address) {
-    me.through_proxy_ = true;
     co_await me.ServeHttp(std::nullopt);
     co_return;
   }
@@ -164,7 +164,7 @@ void Connection::BeginFlow(const Place& place) {
   flow_out_ = flow_in_ = 0;
   unjudged_ = 0;
   in_flow_ = true;
-  live_ = body_grows_ = false;
+  live_ = body_grows_ = is_counted_ = false;
 }
 
 void Connection::EndFlow(unsigned status, std::string end) {
@@ -229,10 +229,16 @@ std::optional<gate::Answer> Connection::DenialBeside() {
 gate::Decision<schema::Action::Egress> Connection::Decide() {
   facts_.stage = Stage::Request;
   facts_.total = TotalWithThis();
+  // Others were let out while this one waited for its addresses.
+  if (!is_counted_) facts_.requests = core_.window.Count(core_.now_ms()) + 1;
   if (std::optional<gate::Answer> denial = DenialBeside()) {
     return {.answer = *std::move(denial), .permit = std::nullopt};
   }
-  return core_.judge.Decide(facts_);
+  gate::Decision<schema::Action::Egress> decision = core_.judge.Decide(facts_);
+  if (!decision.permit) return decision;
+  live_ = true;
+  if (!std::exchange(is_counted_, true)) core_.window.Add(core_.now_ms());
+  return decision;
 }
 
 Connection::Asks<std::optional<Connection::Trouble>> Connection::OpenUpstream(const Place& place) {

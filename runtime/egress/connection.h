@@ -61,7 +61,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   // judged before it is sent, so the total is never below it).
   [[nodiscard]] std::int64_t TotalWithThis() const;
   gate::Answer Consider(schema::Stage stage);
-  // The last stage, with everything that has to be allowed beside the request itself.
+  // The last stage, with everything that has to be allowed beside the request itself. What it
+  // permits counts as let out, and is live: a reload cuts it, also while it is being dialled.
   gate::Decision<schema::Action::Egress> Decide();
   std::optional<gate::Answer> DenialBeside();
   Asks<std::optional<Trouble>> OpenUpstream(const Place& place);
@@ -120,7 +121,6 @@ class Connection : public std::enable_shared_from_this<Connection> {
   Peer guest_;
   Peer upstream_;
   Place place_;
-  bool through_proxy_ = false;
 
   // The flow that runs or is judged.
   EgressFacts facts_;
@@ -133,6 +133,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   std::size_t unjudged_ = 0;
   bool in_flow_ = false;
   bool live_ = false;
+  bool is_counted_ = false;  // in the window of requests
   bool body_grows_ = false;  // nobody said how many bytes there will be
   bool cut_ = false;
 

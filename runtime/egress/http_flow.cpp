@@ -179,8 +179,6 @@ Connection::Asks<bool> Connection::ServeRequest(Exchange& exchange, MessageReade
   std::optional<Trouble> trouble = co_await Send(exchange);
   if (cut_) co_return false;
   if (trouble) co_return co_await RespondTrouble(exchange, *std::move(trouble));
-  core_.window.Add(core_.now_ms());
-  live_ = true;
   if (!no_body) {
     upload_.emplace(Upload{.reader = std::move(reader), .framing = exchange.framing, .denial = {}});
     asio::co_spawn(core_.io, RunUpload(shared_from_this()), asio::detached);
@@ -384,6 +382,7 @@ Connection::Asks<bool> Connection::SendAnswer(Exchange& exchange, MessageReader&
     const Took took = co_await Take(upstream_, reader, chunked);
     if (cut_) co_return false;
     if (took == Took::Refused || took == Took::Gone) {
+      if (upload_ && upload_->denial) answer_ = *upload_->denial;
       EndFlow(exchange.status, timed_out_ ? "the upstream stopped within its answer"
                                           : "the upstream broke off within its answer");
       upstream_.Reset();

@@ -30,6 +30,12 @@ Connection::Task Connection::ServeStream(Scheme scheme) {
   if (scheme == Scheme::Https || place_.port == kHttpsPort) {
     const bool agrees = co_await ReadHello();
     if (!agrees) co_return;
+    // Another set may be in force by now, and what comes next asks a resolver.
+    answer = Consider(place_.host.empty() ? Stage::Address : Stage::Name);
+    if (!answer.allowed) {
+      co_await RefuseStream(std::move(answer), Alert::AccessDenied);
+      co_return;
+    }
   }
   std::optional<Trouble> trouble = co_await OpenUpstream(place_);
   if (cut_) co_return;
@@ -50,7 +56,6 @@ Connection::Task Connection::ServeStream(Scheme scheme) {
     }
     co_return;
   }
-  core_.window.Add(core_.now_ms());
   co_await Relay();
 }
 
@@ -105,7 +110,6 @@ Connection::Task Connection::RefuseStream(gate::Answer answer, Alert alert) {
 }
 
 Connection::Task Connection::Relay() {
-  live_ = true;
   out_ended_ = false;
   joined_.emplace(core_.io, asio::steady_timer::time_point::max());
   asio::co_spawn(core_.io, PumpOut(shared_from_this()), asio::detached);

@@ -223,7 +223,7 @@ std::string Rig::AskDns(const std::string& name) {
 
 std::string Rig::AskDnsRaw(std::string_view query, bool tcp) {
   if (tcp) {
-    Stream stream = Stream::To("127.0.0.1", dns_port_);
+    Stream stream = DialDns();
     stream.Send(WithLength(2, query));
     const std::string length = stream.ReadBytes(2);
     if (length.size() < 2) return {};
@@ -260,7 +260,9 @@ std::size_t Rig::Reload(const std::string& more, const std::string& set) {
 
 gate::Answer Rig::Consider(const EgressFacts& facts) { return policy()->Consider(facts); }
 gate::Decision<schema::Action::Egress> Rig::Decide(const EgressFacts& facts) {
-  return policy()->Decide(facts);
+  gate::Decision<schema::Action::Egress> decision = policy()->Decide(facts);
+  if (decision.permit) ++permits_;
+  return decision;
 }
 
 void Rig::Add(const Flow& flow) {

@@ -30,6 +30,8 @@ class Rig final : public Judge, public Records {
   Stream DialName(const std::string& name, std::uint16_t port = 80);
   // To the gateway, as to a proxy.
   Stream DialProxy() { return Dial(OwnAddress, 3128); }
+  // To the gateway's name server.
+  Stream DialDns() { return Stream::To("127.0.0.1", dns_port_); }
   // Sends, and reads to the end of the stream.
   std::string Ask(Stream stream, std::string_view text);
   // One request that asks for the end of the connection; `head` is what follows its first line.
@@ -44,6 +46,8 @@ class Rig final : public Judge, public Records {
   // Once so many are there, or after ten seconds whatever is.
   std::vector<Flow> Flows(std::size_t count);
   std::vector<std::string> denials();
+  // How often the gate let something out so far.
+  [[nodiscard]] std::size_t permits() const { return permits_; }
   PlayedResolver resolver;
   Gateway& gateway() { return *gateway_; }
   void Stop() { gateway_.reset(); }
@@ -65,6 +69,7 @@ class Rig final : public Judge, public Records {
   std::vector<std::string> denials_;
   std::unique_ptr<host::Clock> clock_;
   SameNamespace outside_;
+  std::atomic<std::size_t> permits_ = 0;
   std::uint16_t streams_port_ = 0;
   std::uint16_t dns_port_ = 0;
   std::unique_ptr<Gateway> gateway_;
