@@ -27,7 +27,6 @@ namespace {
 constexpr auto Quietly = asio::as_tuple(asio::use_awaitable);
 constexpr std::chrono::milliseconds kNoDescriptors{100};
 constexpr unsigned kDatagramsInARow = 64;
-constexpr std::int64_t kDnsIdleMs = 10'000;
 
 Outcome Watch(Descriptor& descriptor, OwnedFd fd) {
   if (!fd.is_open()) return Ok();
@@ -207,8 +206,8 @@ asio::awaitable<void> Core::ServeDns(OwnedFd socket) {
   Peer peer(io, meter);
   if (!peer.Take(std::move(socket))) co_return;
   ++dns_connections;
+  dns_peers_[&peer] = DeadlineIn(setup.limits.dns_ms);
   for (bool more = true; more && !stopping;) {
-    dns_peers_[&peer] = DeadlineIn(kDnsIdleMs);
     const ByteView seen = AsBytes(peer.in.view());
     const std::size_t size = seen.size() < 2 ? 0 : static_cast<std::size_t>(seen[0]) << 8 | seen[1];
     if (seen.size() < 2 || seen.size() < 2 + size) {
@@ -224,6 +223,7 @@ asio::awaitable<void> Core::ServeDns(OwnedFd socket) {
     text += AsText(*answer);
     peer.in.Consume(2 + size);
     more = co_await peer.Write(text);
+    dns_peers_[&peer] = DeadlineIn(setup.limits.dns_ms);
   }
   dns_peers_.erase(&peer);
   --dns_connections;

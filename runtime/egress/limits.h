@@ -17,6 +17,7 @@ struct Limits {
   std::int64_t first_byte_ms = 30'000;          // for the guest to say what it wants
   std::int64_t head_ms = 30'000;                // from its first byte to the end of a head
   std::int64_t kept_ms = 75'000;                // a kept connection without a request
+  std::int64_t dns_ms = 10'000;                 // for a question on a connection to come whole
   std::int64_t resolve_ms = 10'000;             // for a name's addresses
   std::int64_t connect_ms = 10'000;             // for each address
   std::int64_t answer_ms = 10 * 60'000;         // for the head of an answer: models think long
