@@ -23,14 +23,38 @@ std::string_view ViewOf(BeastView view) { return {view.data(), view.size()}; }
 
 char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
-// Where a server that maps `-` and `_` to one (CGI does) would see another field.
+bool IsLetterOrDigit(char c) {
+  const char lower = Lower(c);
+  return (lower >= 'a' && lower <= 'z') || (c >= '0' && c <= '9');
+}
+
+// Where a server that maps `-` and other marks to one (CGI does) would see a field that is judged,
+// dropped or refused under its own name.
 bool IsDisguised(std::string_view name) {
-  if (name.find('_') == std::string_view::npos) return false;
-  constexpr std::array<std::string_view, 8> Weighty = {
-      "content-length", "transfer-encoding", "host",       "connection",
-      "content-type",   "authorization",     "keep-alive", "proxy-connection"};
+  const auto is_odd = [](char c) { return !IsLetterOrDigit(c) && c != '-'; };
+  if (std::none_of(name.begin(), name.end(), is_odd)) return false;
+  constexpr std::array<std::string_view, 20> Weighty = {"content-length",
+                                                        "transfer-encoding",
+                                                        "host",
+                                                        "connection",
+                                                        "content-type",
+                                                        "authorization",
+                                                        "keep-alive",
+                                                        "proxy-connection",
+                                                        "x-http-method-override",
+                                                        "x-http-method",
+                                                        "x-method-override",
+                                                        "x-original-url",
+                                                        "x-rewrite-url",
+                                                        "x-original-uri",
+                                                        "x-forwarded-host",
+                                                        "x-forwarded-server",
+                                                        "x-host",
+                                                        "x-original-host",
+                                                        "x-http-host-override",
+                                                        "http2-settings"};
   std::string plain(name);
-  std::replace(plain.begin(), plain.end(), '_', '-');
+  std::replace_if(plain.begin(), plain.end(), is_odd, '-');
   return std::any_of(Weighty.begin(), Weighty.end(),
                      [&](std::string_view weighty) { return SameName(plain, weighty); });
 }
@@ -39,6 +63,9 @@ bool IsNumber(std::string_view text) {
   return !text.empty() &&
          std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
+
+// A size of 64 bits is negative to some servers, and no rule can name it.
+constexpr std::uint64_t kLengthMax = INT64_MAX;
 
 std::string WhyOf(const BeastError& error) {
   if (error == http::error::bad_content_length || error == http::error::bad_transfer_encoding) {
@@ -236,6 +263,7 @@ MessageReader::Step MessageReader::State::ReadHead(std::string_view bytes) {
   } else {
     Describe(*response);
   }
+  if (reading.head.length > kLengthMax) return Refuse("Content-Length is too large");
   reading.head_done = true;
   return {.event = Event::Head, .consumed = consumed};
 }

@@ -16,7 +16,7 @@ namespace {
 using Reading = std::variant<HttpRequest, HttpRefusal>;
 
 // Fields of one hop (RFC 9110 section 7.6.1), and what would tell the upstream of another route.
-constexpr std::array<std::string_view, 15> OneHop = {"connection",
+constexpr std::array<std::string_view, 17> OneHop = {"connection",
                                                      "keep-alive",
                                                      "te",
                                                      "trailer",
@@ -30,7 +30,9 @@ constexpr std::array<std::string_view, 15> OneHop = {"connection",
                                                      "http2-settings",
                                                      "x-forwarded-host",
                                                      "x-forwarded-server",
-                                                     "x-host"};
+                                                     "x-host",
+                                                     "x-original-host",
+                                                     "x-http-host-override"};
 // What must not be taken out of a request by naming it in Connection.
 constexpr std::array<std::string_view, 8> EndToEnd = {
     "host", "content-length", "content-type", "authorization", "cookie", "expect", "range", "date"};
@@ -150,7 +152,6 @@ std::optional<HttpRefusal> ReadFields(const MessageHead& head, HttpRequest& requ
       if (!SameName(field.value, "100-continue")) {
         return Invalid("the only expectation is 100-continue", 417);
       }
-      request.expects_continue = true;
     } else if (SameName(field.name, "connection")) {
       std::optional<HttpRefusal> refusal;
       ForEachInList(field.value, [&](std::string_view name) {
@@ -287,10 +288,15 @@ std::string HeadForUpstream(const MessageHead& head, const HttpRequest& request)
 std::string HeadForGuest(const MessageHead& head, Framing framing, bool keep_alive) {
   std::string text = fmt::format("HTTP/1.1 {} {}\r\n", head.status, head.reason);
   AppendEndToEnd(text, head);
-  // The length stays also where no body follows it: that of an answer to HEAD, and of a 304.
+  // The length stays also where no body follows it: that of an answer to HEAD, and of a 304. An
+  // interim answer and a 204 have none (RFC 9110 section 8.6), and a guest might wait for its
+  // bytes.
+  const bool has_no_length = head.status < 200 || head.status == 204;
+  if (has_no_length) framing = Framing::None;
   if (framing == Framing::None) {
     for (const Field& field : head.fields) {
-      if (SameName(field.name, "content-length")) AppendField(text, field.name, field.value);
+      if (has_no_length || !SameName(field.name, "content-length")) continue;
+      AppendField(text, field.name, field.value);
     }
   } else {
     AppendFraming(text, framing, head.length);

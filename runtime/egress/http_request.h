@@ -33,7 +33,6 @@ struct HttpRequest {
   std::optional<std::string> query;  // as sent
   // Methods that override fields ask a server to take instead: each is judged too.
   std::vector<std::string> overrides;
-  bool expects_continue = false;
 };
 
 struct HttpRefusal {
