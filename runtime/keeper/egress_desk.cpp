@@ -41,18 +41,6 @@ Result<egress::Endpoint> DestinationOf(int connection) {
   return egress::Endpoint{.address = AddressOf(meant.address), .port = meant.port};
 }
 
-// Lets go of a lock that is held, and takes it again.
-class LetGo {
- public:
-  explicit LetGo(std::mutex& lock) : lock_(lock) { lock_.unlock(); }
-  ~LetGo() { lock_.lock(); }
-  LetGo(const LetGo&) = delete;
-  LetGo& operator=(const LetGo&) = delete;
-
- private:
-  std::mutex& lock_;
-};
-
 class EgressGateway final : public RunningGateway {
  public:
   static Result<std::unique_ptr<RunningGateway>> Open(const GatewayRequest& request) {

@@ -27,9 +27,21 @@ class RunningGateway {
   virtual std::size_t Rejudge() = 0;
 };
 
+// Lets go of a lock that is held, and takes it again.
+class LetGo {
+ public:
+  explicit LetGo(std::mutex& lock) : lock_(lock) { lock_.unlock(); }
+  ~LetGo() { lock_.lock(); }
+  LetGo(const LetGo&) = delete;
+  LetGo& operator=(const LetGo&) = delete;
+
+ private:
+  std::mutex& lock_;
+};
+
 // References outlive the gateway. Whoever touches the sandbox's books, gate, questions or time
 // holds `lock`: the gateway's thread for each of its calls, and the keeper's always but while it
-// waits, for its loop or for the gateway.
+// waits, for its loop or for the gateway, and while it makes the engine of the next policy set.
 struct GatewayRequest {
   network::Wire& wire;  // its listening ends are the gateway's to take
   const gate::Gate& gate;

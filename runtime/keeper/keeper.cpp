@@ -251,7 +251,11 @@ class Keeping {
                            .engine = std::string(admission_->loaded.engine->kind()),
                            .why_not_native = admission_->loaded.why_not_native,
                            .failure = {}};
-    Result<LoadedPolicy> next = LoadPolicy(world_, handed, old.generation + 1);
+    // The old set goes on judging meanwhile.
+    Result<LoadedPolicy> next = [&] {
+      const LetGo load(lock_);
+      return LoadPolicy(world_, handed, old.generation + 1);
+    }();
     if (message.sandbox != plan_.sandbox) {
       answer.failure = "the request is for another incarnation of this sandbox";
     } else if (!next) {
