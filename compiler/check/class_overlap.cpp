@@ -59,9 +59,10 @@ bool ReadDemands(const model::PolicyModel& model, ExprId id, Demands& demands) {
   return true;
 }
 
-// The task that meets both, in the author's words; nothing where there is none.
+// The task that meets both, in the author's words; nothing where there is none. `named`: the class
+// that the request names, if one of them wants that.
 std::optional<std::string> Example(const model::PolicyModel& model, const Demands& a,
-                                   const Demands& b) {
+                                   const Demands& b, std::string_view named) {
   Demands both = a;
   for (const auto& [path, values] : b) Narrow(both, path, values);
   std::string example;
@@ -74,6 +75,9 @@ std::optional<std::string> Example(const model::PolicyModel& model, const Demand
     constant.value = values.front();
     if (!example.empty()) example += ", ";
     example += fmt::format("{} == {}", path, model::Print(model, constant));
+  }
+  if (!named.empty()) {
+    return fmt::format("class {}{}{}", named, example.empty() ? "" : ", ", example);
   }
   return example.empty() ? std::string("any request") : example;
 }
@@ -91,13 +95,15 @@ void CheckClassOverlap(Context& context) {
   }
   for (std::size_t b = 0; b < demands.size(); ++b) {
     for (std::size_t a = 0; a < b && demands[b]; ++a) {
-      if (!demands[a]) continue;
-      const auto example = Example(model, *demands[a], *demands[b]);
+      const model::Class& one = model.classes[a];
+      const model::Class& other = model.classes[b];
+      // A request names one class at most.
+      if (!demands[a] || (one.by_name && other.by_name)) continue;
+      const std::string_view named = one.by_name ? one.name : other.by_name ? other.name : "";
+      const auto example = Example(model, *demands[a], *demands[b], named);
       if (!example) continue;
-      context.sink
-          .Report(model.classes[b].span, diag::ClassesOverlap, model.classes[a].name,
-                  model.classes[b].name, *example)
-          .Note(model.classes[a].span, diag::DeclaredHere, model.classes[a].name);
+      context.sink.Report(other.span, diag::ClassesOverlap, one.name, other.name, *example)
+          .Note(one.span, diag::DeclaredHere, one.name);
     }
   }
 }

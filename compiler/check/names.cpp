@@ -68,7 +68,6 @@ class Collector {
   void operator()(const syntax::SandboxDecl& declaration) {
     if (declaration.every) return Refuse(declaration.name.span, "every sandbox");
     if (declaration.narrows) return Refuse(declaration.narrows->span, "narrows");
-    if (declaration.by_name) return Refuse(*declaration.by_name, "by name");
     if (Declare(declaration.name, IsFreeClassName(declaration.name.text), "a class")) {
       classes_.push_back(&declaration);
     }
@@ -90,6 +89,7 @@ class Collector {
       of.name = declaration->name.text;
       of.doc = fmt::format("{}", fmt::join(declaration->doc.lines, "\n"));
       of.chain = {id};
+      of.by_name = declaration->by_name.has_value();
       of.span = declaration->name.span;
       model_.classes.push_back(std::move(of));
       names_.classes.emplace(declaration->name.text, id);

@@ -171,7 +171,7 @@ void PrintImagePlane(const PolicyModel& model, const ImagePlane& plane, Lines& l
 }
 
 void PrintClass(const PolicyModel& model, const Class& of, Lines& lines) {
-  lines.Add(0, "class {}{}", of.name, TailText(model, of.when, ""));
+  lines.Add(0, "class {}{}{}", of.name, of.by_name ? " by name" : "", TailText(model, of.when, ""));
   PrintImagePlane(model, of.image, lines);
   if (const auto& grant = of.identity.token) {
     lines.Add(1, "{}: token audience {} lives {}", grant->id, Quote(grant->token.audience),

@@ -275,7 +275,7 @@ std::string NetworkStatement(Random& r, std::size_t n) {
 
 ClassText GenerateClass(Random& r, std::size_t index) {
   ClassText text;
-  text.head = fmt::format("sandbox c{}", index);
+  text.head = fmt::format("sandbox c{}{}", index, r.OneIn(6) ? " by name" : "");
   std::string when = fmt::format("task.kind == \"k{}\"", index);
   if (r.OneIn(4)) when += " and (" + Condition(r, {"create", "exec"}, 1) + ")";
   // A class that may meet another: the checker refuses what surely does.
