@@ -175,6 +175,9 @@ Connection::Asks<bool> Connection::ServeRequest(Exchange& exchange, MessageReade
   }
   // What the head was read from is still there: nobody has read on.
   exchange.head = HeadForUpstream(reader.head(), request);
+  // Said there, and kept in the facts: a request may wait long.
+  exchange.request.path = {};
+  exchange.request.query.reset();
   upload_.reset();
   std::optional<Trouble> trouble = co_await Send(exchange);
   if (cut_) co_return false;
@@ -210,6 +213,7 @@ Connection::Asks<std::optional<Connection::Trouble>> Connection::Send(Exchange& 
   }
   Expect(core_.setup.limits.answer_ms);
   const bool sent = co_await upstream_.Write(exchange.head);
+  if (!exchange.reused) std::string().swap(exchange.head);  // nobody sends it again
   if (sent || exchange.reused) co_return std::nullopt;
   co_return Trouble{.message = "the upstream takes no request"};
 }

@@ -3,6 +3,7 @@
 
 #include <fstream>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
@@ -100,6 +101,40 @@ TEST_CASE("what is held for slow guests has a bound for the whole sandbox") {
   (void)rig.Flows(10);  // most of them are ended
   CHECK(rig.gateway().load().memory_bytes <= limits.memory_bytes);
   CHECK(rig.Flows(1).size() >= 10);
+}
+
+TEST_CASE("a request that waits for its answer holds little more than what is counted for it") {
+  constexpr std::size_t Count = 500;
+  constexpr std::size_t QueryBytes = 30'000;
+  const Stream listener = Stream::Listening("198.51.100.7", 80);
+  std::vector<Stream> held;
+  Rig rig;
+  std::vector<Stream> guests;
+  const std::string request =
+      "GET /pub/x?" + std::string(QueryBytes, 'q') + " HTTP/1.1\r\nHost: files.example\r\n\r\n";
+  std::vector<char> room(64 * 1024);
+  const auto open = [&](std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) {
+      guests.push_back(rig.DialName("files.example"));
+      guests.back().Send(request);
+      held.push_back(listener.Accept());
+      for (std::size_t got = 0; got + 100 < request.size();) {
+        const ssize_t more = recv(held.back().fd(), room.data(), room.size(), 0);
+        REQUIRE(more > 0);
+        got += static_cast<std::size_t>(more);
+      }
+    }
+  };
+  open(50);
+  const std::size_t before = ResidentBytes();
+  open(Count - 50);
+  const std::size_t each = (ResidentBytes() - before) / (Count - 50);
+  WARN("a request of " << QueryBytes << " bytes that waits holds " << each);
+  const std::size_t counted = rig.gateway().load().memory_bytes / Count;
+  CHECK(counted >= QueryBytes);
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+  CHECK(each <= 3 * counted);
+#endif
 }
 
 }  // namespace
