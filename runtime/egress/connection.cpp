@@ -23,8 +23,11 @@ using schema::Stage;
 
 namespace {
 
-// How far a flow may go beyond what was judged before it is judged again.
+// How far a flow may go beyond what was judged before it is judged again: so far, and the less the
+// more there are, so that a bound on what all send together is kept to within kUnjudgedInAll.
 constexpr std::size_t kUnjudgedBytesMax = 64 * 1024;
+constexpr std::size_t kUnjudgedBytesMin = 256;
+constexpr std::size_t kUnjudgedInAll = 1024 * 1024;
 constexpr std::size_t kDialsMax = 8;
 constexpr std::size_t kMethodBytesMax = 16;
 constexpr std::int64_t kLetGoMs = 2'000;
@@ -342,7 +345,11 @@ void Connection::Count(std::size_t out, std::size_t in) {
   unjudged_ += out + in;
 }
 
-bool Connection::IsCutByCount() { return cut_ || (unjudged_ >= kUnjudgedBytesMax && Rejudge()); }
+bool Connection::IsCutByCount() {
+  const std::size_t most =
+      std::clamp(kUnjudgedInAll / core_.connections.size(), kUnjudgedBytesMin, kUnjudgedBytesMax);
+  return cut_ || (unjudged_ >= most && Rejudge());
+}
 
 std::optional<gate::Answer> Connection::DenialNow() {
   unjudged_ = 0;

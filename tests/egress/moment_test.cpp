@@ -3,6 +3,7 @@
 #include "runtime/egress/sample_hello.h"
 #include "tests/egress/rig.h"
 
+#include <atomic>
 #include <chrono>
 #include <sys/socket.h>
 #include <thread>
@@ -118,6 +119,28 @@ TEST_CASE("requests that wait for the same name are counted one after another") 
   CHECK(passed == 3);
   CHECK(refused == 7);
   CHECK(upstream.seen().size() == 3);
+}
+
+TEST_CASE("what many flows send together has the bound of one") {
+  constexpr std::size_t Flows = 100;
+  constexpr std::size_t BodyBytes = 30'000;
+  std::atomic<std::size_t> received = 0;
+  Upstream upstream("198.51.100.7", 80, [&](Stream& stream) {
+    stream.ReadUntil("\r\n\r\n");
+    received += stream.ReadBytes(BodyBytes).size();
+  });
+  Rig rig({}, {}, "deny egress when egress.total > 256KiB because \"enough\"");
+  std::vector<Stream> guests;
+  for (std::size_t i = 0; i < Flows; ++i) {
+    guests.push_back(rig.DialName("files.example"));
+    guests.back().Send(fmt::format(
+        "POST /in/x HTTP/1.1\r\nHost: files.example\r\nContent-Length: {}\r\n\r\n", BodyBytes));
+  }
+  REQUIRE(Await([&] { return rig.permits() == Flows; }));
+  const std::string body(BodyBytes, 'x');
+  for (const Stream& guest : guests) (void)guest.Send(body);
+  CHECK(rig.Flows(Flows).size() == Flows);
+  CHECK(received <= 256 * 1024 + Flows * 10 * 1024);
 }
 
 TEST_CASE("a head that drips in is ended in time, of HTTP and of TLS") {
