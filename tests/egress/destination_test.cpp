@@ -118,8 +118,19 @@ TEST_CASE("an address in any spelling is an address, and meets only addresses (5
   CHECK(Answers(ask("[64:ff9b::a14:1]"), "403"));
   CHECK(Answers(ask("[2002:0a14:0001::1]"), "403"));
   CHECK(Answers(ask("169.254.169.254"), "403"));
-  for (const char* host : {"3325256713", "0xc6.0x33.0x64.0x09", "0306.063.0144.011", "198.51.25609",
-                           "198.51.100.09", "[fe80::1%25eth0]", "1.2.3", "[::1"}) {
+  // The gateway itself, an address of a name's, and the host's own loopback.
+  for (const char* host : {Rig::OwnAddress, "198.18.0.0", "198.18.0.0:443", "127.0.0.1", "0.0.0.0",
+                           "[::1]", "[::]", "[::ffff:127.0.0.1]", "[fd00::1]", "[fe80::1]"}) {
+    INFO(host);
+    CHECK(Answers(ask(host), "403"));
+    const std::string place =
+        std::string_view(host).ends_with(":443") ? host : fmt::format("{}:443", host);
+    CHECK(Answers(rig.Ask(rig.DialProxy(), fmt::format("CONNECT {} HTTP/1.1\r\n\r\n", place)),
+                  "403"));
+  }
+  for (const char* host :
+       {"3325256713", "0xc6.0x33.0x64.0x09", "0306.063.0144.011", "198.51.25609", "198.51.100.09",
+        "017700000001", "0x7f000001", "0x7f.1", "127.1", "[fe80::1%25eth0]", "1.2.3", "[::1"}) {
     INFO(host);
     CHECK(Answers(ask(host), "400"));
   }

@@ -167,6 +167,10 @@ TEST_CASE("no other spelling of a line begins a request (9, 10)") {
         IsRefusal(StatusOf(rig, fmt::format("GET /pub/x HTTP/1.1\r\nHost: {}\r\n{}", host, End))));
   }
   CHECK(upstream.connections() == 0);
+  std::string many;
+  for (int i = 0; i < 200; ++i) many += fmt::format("X{}: y\r\n", i);
+  CHECK(StatusOf(rig, With(many + "X: y")) == "431");
+  CHECK(upstream.connections() == 0);
   for (const char* host : {"FILES.EXAMPLE.", "files.example:80", "files.example.:80"}) {
     CHECK(StatusOf(rig, fmt::format("GET /pub/x HTTP/1.1\r\nHost: {}\r\n{}", host, End)) == "200");
     CHECK(upstream.last() == "GET /pub/x HTTP/1.1\r\nHost: files.example\r\n\r\n");

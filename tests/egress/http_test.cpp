@@ -82,6 +82,12 @@ TEST_CASE("what two servers could read in two ways reaches none (9)") {
 TEST_CASE("a body that breaks its own framing ends the request, and none follows it (9)") {
   HttpUpstream upstream("198.51.100.7");
   Rig rig;
+  for (const std::string& body :
+       {"5;x=" + std::string(10'000, 'x'), "0\r\nX: " + std::string(40'000, 'x')}) {
+    Stream stream = rig.DialName("files.example");
+    stream.Send(Post("Transfer-Encoding: chunked\r\n", body));
+    CHECK(Answers(stream.ReadAll(), "400"));
+  }
   for (const char* body : {"5\r\nhelloXX\r\n0\r\n\r\n", "zz\r\n", "5\nhello\r\n0\r\n\r\n",
                            "5\r\nhello\r\n0\r\nX", "ffffffffffffffffff\r\n"}) {
     INFO(body);
