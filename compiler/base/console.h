@@ -26,6 +26,8 @@ class Console {
   void Complain(std::string_view message);
   void Flush();
 
+  // Against what was decided for the descriptors, where a person asks for it.
+  void set_colour(bool colour) { colour_results_ = colour_diagnostics_ = colour; }
   [[nodiscard]] bool colour_results() const { return colour_results_; }
   [[nodiscard]] bool colour_diagnostics() const { return colour_diagnostics_; }
   // The reader of the results has gone (`| head`): more results are dropped in silence.

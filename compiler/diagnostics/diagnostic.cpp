@@ -75,4 +75,22 @@ std::string CodeName(std::uint16_t code) { return fmt::format("CUR{:04}", code);
 
 std::span<const RegistryEntry> Registry() { return Entries; }
 
+std::string PatternOf(const RegistryEntry& entry) {
+  std::string text;
+  for (std::size_t i = 0; i < entry.format.size(); ++i) {
+    const char c = entry.format[i];
+    const bool is_brace = c == '{' || c == '}';
+    if (is_brace && i + 1 < entry.format.size() && entry.format[i + 1] == c) {
+      ++i;
+      text += c;
+    } else if (c == '{') {
+      i = entry.format.find('}', i);
+      text += "…";
+    } else {
+      text += c;
+    }
+  }
+  return text;
+}
+
 }  // namespace curfew::diagnostics

@@ -67,6 +67,9 @@ struct RegistryEntry {
 // Every diagnostic, ascending by code.
 std::span<const RegistryEntry> Registry();
 
+// The entry's message before anything was seen: `…` stands for what will be.
+std::string PatternOf(const RegistryEntry& entry);
+
 // Whether `format` uses exactly {0} to {count - 1}.
 constexpr bool HasArity(std::string_view format, std::size_t count) {
   std::uint32_t used = 0;

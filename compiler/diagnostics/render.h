@@ -1,9 +1,12 @@
-// Diagnostics as text for people and as JSON for tools. Both sort by place.
+// Diagnostics as text for people and in the formats that machines read; one file a format. All sort
+// by place. README.md has the formats as contracts. Any bytes in names of files, in messages and in
+// sources give a valid document.
 #pragma once
 
 #include "compiler/diagnostics/sink.h"
 
 #include <string>
+#include <string_view>
 
 namespace curfew::diagnostics {
 
@@ -22,5 +25,13 @@ std::string RenderText(const Sink& sink, const source::SourceMap& sources,
 // {"line", "column", "offset"}, "end": {…}}, "notes": [{"message", "file", "range"}], "fixes":
 // [{"file", "range", "replacement"}]}]}; file and range are absent for what concerns the whole set.
 std::string RenderJson(const Sink& sink, const source::SourceMap& sources);
+
+// SARIF 2.1.0 (OASIS, with errata 01): one run, whose rules are the whole registry in its order.
+// `version` is the program's.
+std::string RenderSarif(const Sink& sink, const source::SourceMap& sources,
+                        std::string_view version);
+
+// One workflow command of GitHub Actions for each diagnostic, on a line of its own.
+std::string RenderGithub(const Sink& sink, const source::SourceMap& sources);
 
 }  // namespace curfew::diagnostics

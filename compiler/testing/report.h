@@ -1,9 +1,11 @@
-// What came out of a set's tests, for people and for machines.
+// What came out of a set's tests, for people and for machines; one file a format. Any bytes in
+// names and answers give a valid document. compiler/tool/README.md has the formats as contracts.
 #pragma once
 
 #include "compiler/testing/run_tests.h"
 
 #include <string>
+#include <string_view>
 
 namespace curfew::testing {
 
@@ -13,12 +15,16 @@ struct TextOptions {
   bool coverage = false;  // name the rules that no question met
 };
 
+// What is said of a test that ended at a create that was refused.
+inline constexpr std::string_view CutShort = "nothing further was asked: there is no sandbox";
+
 //   policy.curfew:84:3: FAIL a coding task
 //     egress GET "https://…"
 //       expected  deny only coding.network.default
 //       actual    allow coding.network.python
 //       a denial was expected, and it is allowed
 //   3 passed, 1 failed
+// Safe to print on a terminal whatever the sources hold.
 std::string RenderText(const Report& report, const source::SourceMap& sources,
                        const TextOptions& options);
 
@@ -27,7 +33,8 @@ std::string RenderText(const Report& report, const source::SourceMap& sources,
 // "coverage": {"percent", "met": [ids], "not_met": [ids]}}
 std::string RenderJson(const Report& report, const source::SourceMap& sources);
 
-// JUnit's XML, one case a test.
+// JUnit's XML: a suite for each file, a case for each test, with file and line; a failure has what
+// was wrong first as its message, and every wrong answer with both operands as its text.
 std::string RenderJunit(const Report& report, const source::SourceMap& sources);
 
 }  // namespace curfew::testing

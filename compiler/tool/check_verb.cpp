@@ -3,6 +3,7 @@
 #include "compiler/lower/lower.h"
 #include "compiler/model/print.h"
 #include "compiler/syntax/print.h"
+#include "compiler/tool/color_option.h"
 #include "compiler/tool/compile_set.h"
 #include "compiler/tool/verbs.h"
 
@@ -19,32 +20,46 @@ class CheckVerb : public Verb {
   }
   [[nodiscard]] std::string_view example() const override {
     return "A set is every file that is given, and every *.curfew below a folder that is given; "
-           "`-` is\nstandard input. Diagnostics go to standard error; with --format json they are "
-           "the result, on\nstandard output.\n"
+           "`-` is\nstandard input. Diagnostics go to standard error; with --format json or sarif "
+           "they are the\nresult, on standard output; with github both are written: annotations "
+           "for "
+           "the runner, text\nfor the log.\n"
            "exit status: 0 no errors, 3 errors, 1 could not run (also: no policy found)\n\n"
-           "example:\n  curfew check policies/ images.curfew";
+           "example:\n  curfew check policies/ images.curfew\n"
+           "  curfew check policies/ --format sarif > curfew.sarif";
   }
   void Configure(CLI::App& app) override {
     app.add_option("POLICY", paths_, "files and folders of the set")->required();
-    app.add_option("--format", format_, "text or json")->check(CLI::IsMember({"text", "json"}));
+    app.add_option("--format", format_, "text, json, sarif or github")
+        ->check(CLI::IsMember({"text", "json", "sarif", "github"}));
+    color_.Configure(app);
     app.add_option("--dump", dump_, "print what the set became at a station of the compiler")
         ->check(CLI::IsMember({"ast", "model", "ir"}));
     app.add_flag("--allow-empty", allow_empty_, "folders without policies are fine");
   }
   int Run(Console& console) override {
+    color_.Apply(console);
+    if (!dump_.empty() && format_ != "text") {
+      console.Complain("--dump prints text; it goes with --format text only");
+      return exit_status::CouldNotRun;
+    }
     const auto made =
         CompileSet(paths_, allow_empty_ ? source::Nothing::Fine : source::Nothing::Refused);
     if (!made) {
       console.Complain(made.error().message);
       return ExitStatusOf(made.error().code);
     }
+    const diagnostics::Sink& found = made->diagnostics;
     if (format_ == "json") {
-      console.Out(diagnostics::RenderJson(made->diagnostics, made->sources));
-      return made->is_valid() ? exit_status::Fine : exit_status::InvalidPolicy;
+      console.Out(RenderJson(found, made->sources));
+    } else if (format_ == "sarif") {
+      console.Out(RenderSarif(found, made->sources, CURFEW_VERSION));
+    } else {
+      if (format_ == "github") console.Out(RenderGithub(found, made->sources));
+      PrintDiagnostics(*made, console);
     }
-    const int status = PrintDiagnostics(*made, console);
-    if (status == exit_status::Fine) Dump(*made, console);
-    return status;
+    if (made->is_valid()) Dump(*made, console);
+    return made->is_valid() ? exit_status::Fine : exit_status::InvalidPolicy;
   }
 
  private:
@@ -62,6 +77,7 @@ class CheckVerb : public Verb {
 
   std::vector<std::string> paths_;
   std::string format_ = "text";
+  ColorOption color_;
   std::string dump_;
   bool allow_empty_ = false;
 };

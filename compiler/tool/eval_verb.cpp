@@ -1,6 +1,7 @@
 #include "compiler/base/limits.h"
 #include "compiler/module/capability.h"
 #include "compiler/tool/answer.h"
+#include "compiler/tool/color_option.h"
 #include "compiler/tool/compile_set.h"
 #include "compiler/tool/engine_choice.h"
 #include "compiler/tool/read_input.h"
@@ -71,6 +72,7 @@ class EvalVerb : public Verb {
         ->required();
     app.add_flag("--lines", lines_, "one request a line (JSON Lines), one answer each");
     app.add_option("--format", format_, "text or json")->check(CLI::IsMember({"text", "json"}));
+    color_.Configure(app);
     app.add_option("--engine", engine_,
                    "what decides: native code, the interpreter, or what suits: native code for "
                    "--lines, where this machine has it; the answers are the same")
@@ -78,6 +80,7 @@ class EvalVerb : public Verb {
     app.add_option("--now", now_, "the time of the decision, where the request says none");
   }
   int Run(Console& console) override {
+    color_.Apply(console);
     const auto run = TryRun(console);
     if (run) return *run;
     console.Complain(run.error().message);
@@ -164,6 +167,7 @@ class EvalVerb : public Verb {
   std::vector<std::string> paths_;
   std::string request_;
   std::string format_ = "text";
+  ColorOption color_;
   std::string engine_ = "auto";
   std::string now_;
   std::string why_not_native_;

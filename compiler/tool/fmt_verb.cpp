@@ -2,6 +2,7 @@
 #include "compiler/source/load.h"
 #include "compiler/syntax/format.h"
 #include "compiler/syntax/parse.h"
+#include "compiler/tool/color_option.h"
 #include "compiler/tool/line_diff.h"
 #include "compiler/tool/replace_file.h"
 #include "compiler/tool/verbs.h"
@@ -32,9 +33,11 @@ class FmtVerb : public Verb {
     app.add_flag("-l,--list", list_, "print the names of files that would change");
     app.add_flag("-d,--diff", diff_, "print what would change");
     app.add_flag("--check", check_, "change nothing; status 2 and a name for each that would");
+    color_.Configure(app);
     app.add_flag("--allow-empty", allow_empty_, "folders without policies are fine");
   }
   int Run(Console& console) override {
+    color_.Apply(console);
     if (write_ && (check_ || std::find(paths_.begin(), paths_.end(), "-") != paths_.end())) {
       console.Complain(check_ ? "--write and --check exclude each other"
                               : "--write needs files; standard input has no place to write to");
@@ -89,6 +92,7 @@ class FmtVerb : public Verb {
   }
 
   std::vector<std::string> paths_;
+  ColorOption color_;
   bool write_ = false;
   bool list_ = false;
   bool diff_ = false;

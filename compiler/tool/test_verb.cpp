@@ -1,5 +1,6 @@
 #include "compiler/interpret/interpreter.h"
 #include "compiler/testing/report.h"
+#include "compiler/tool/color_option.h"
 #include "compiler/tool/compile_set.h"
 #include "compiler/tool/verbs.h"
 
@@ -59,12 +60,14 @@ class TestVerb : public Verb {
     app.add_flag("-v,--verbose", text_.verbose, "show every test and question");
     app.add_option("--format", format_, "text, json or junit")
         ->check(CLI::IsMember({"text", "json", "junit"}));
+    color_.Configure(app);
     app.add_flag("--coverage", text_.coverage, "name the rules that no question met");
     app.add_option("--threshold", threshold_, "percent of the rules that must be met")
         ->check(CLI::Range(0.0, 100.0));
     app.add_flag("--allow-empty", allow_empty_, "no test is fine");
   }
   int Run(Console& console) override {
+    color_.Apply(console);
     const auto wanted = NamePattern::Make(pattern_);
     if (!wanted) {
       console.Complain(wanted.error().message);
@@ -117,6 +120,7 @@ class TestVerb : public Verb {
   std::vector<std::string> paths_;
   std::string pattern_;
   std::string format_ = "text";
+  ColorOption color_;
   testing::TextOptions text_;
   std::optional<double> threshold_;
   bool allow_empty_ = false;

@@ -61,6 +61,19 @@ test "a task" {
 }
 )";
 
+// What an XML parser reads of a JUnit document.
+constexpr std::string_view kReadJunit = R"(import sys, xml.etree.ElementTree as tree
+root = tree.fromstring(sys.stdin.buffer.read())
+print(root.tag, root.get("tests"), root.get("failures"))
+for suite in root:
+    print(suite.tag, ascii(suite.get("name")), suite.get("tests"), suite.get("failures"))
+    for case in suite:
+        print(case.tag, ascii(case.get("name")), ascii(case.get("file")), case.get("line"))
+        for failure in case:
+            print(failure.tag, failure.get("message"))
+            print(*[line.strip() for line in failure.text.splitlines()[2:4]], sep="\n")
+)";
+
 void WritePolicy(const Workplace& place, std::string_view more = "") {
   place.Write("p.curfew", std::string(kPolicy) + std::string(more));
 }
@@ -99,6 +112,8 @@ TEST_CASE("check: silent when fine, 3 for errors, 1 for what cannot be read") {
   CHECK_THAT(bad.err, StartsWith("bad/p.curfew:"));
   CHECK_THAT(bad.err, Contains("[CUR"));
 
+  CHECK(place.Shell("curfew check p.curfew --dump model --format json").status == 1);
+
   const Ran json = place.Shell("curfew check bad --format json");
   CHECK(json.status == 3);
   CHECK(json.err == "");
@@ -106,6 +121,53 @@ TEST_CASE("check: silent when fine, 3 for errors, 1 for what cannot be read") {
   CHECK(Parse(place.Shell("curfew check p.curfew --format json").out)
             .Find("diagnostics")
             ->items.empty());
+
+  const Ran sarif = place.Shell("curfew check bad --format sarif");
+  CHECK(sarif.status == 3);
+  CHECK(sarif.err == "");
+  const auto results_of = [](const std::string& document) {
+    return Parse(document).Find("runs")->items.at(0).Find("results")->items;
+  };
+  CHECK(results_of(sarif.out).size() == Parse(json.out).Find("diagnostics")->items.size());
+  const Ran none = place.Shell("curfew check p.curfew --format sarif");
+  CHECK(none.status == 0);
+  CHECK(results_of(none.out).empty());
+
+  const Ran github = place.Shell("curfew check ./bad --format github");
+  CHECK(github.status == 3);
+  CHECK_THAT(github.out, StartsWith("::error file=bad/p.curfew,line="));
+  CHECK(github.err == place.Shell("curfew check ./bad").err);
+  CHECK(place.Shell("curfew check p.curfew --format github").out == "");
+}
+
+TEST_CASE("colour: on demand, on a terminal, and never else") {
+  const Workplace place;
+  WritePolicy(place, kTests);
+  place.Write("bad.curfew", "sandbox x {\n");
+  const auto check = [&place](const std::string& before, const std::string& flags) {
+    return place.Shell(before + " curfew check bad.curfew " + flags).err.find('\x1b') !=
+           std::string::npos;
+  };
+  CHECK_FALSE(check("", ""));
+  CHECK(check("", "--color always"));
+  CHECK(check("NO_COLOR=1", "--color=always"));
+  CHECK(check("CURFEW_COLOR=always", ""));
+  CHECK_FALSE(check("CURFEW_COLOR=always", "--color never"));
+  CHECK(place.Shell("curfew check bad.curfew --color sometimes").status == 1);
+  CHECK_THAT(place.Shell("curfew test -v p.curfew --color always").out,
+             Contains("\x1b[32mok\x1b[0m"));
+
+  // script(1) gives the program a terminal.
+  const auto on_terminal = [&place](const std::string& before, const std::string& flags) {
+    return place
+               .Shell("script -qec '" + before + " " CURFEW_PROGRAM " test -v p.curfew " + flags +
+                      "' /dev/null < /dev/null")
+               .out.find('\x1b') != std::string::npos;
+  };
+  CHECK(on_terminal("TERM=xterm", ""));
+  CHECK_FALSE(on_terminal("TERM=xterm NO_COLOR=1", ""));
+  CHECK_FALSE(on_terminal("TERM=dumb", ""));
+  CHECK_FALSE(on_terminal("TERM=xterm", "--color never"));
 }
 
 TEST_CASE("check: bad input is one clear complaint and status 1 or 3") {
@@ -227,8 +289,24 @@ test "wrong" {
   const JsonValue json = Parse(place.Shell("curfew test p.curfew --format json").out);
   CHECK(json.Find("failed")->integer == 1);
   CHECK(json.Find("tests")->items.size() == 2);
-  const std::string junit = place.Shell("curfew test p.curfew --format junit").out;
-  CHECK_THAT(junit, Contains("<testsuite name=\"curfew\" tests=\"2\" failures=\"1\">"));
+  place.Write("read.py", kReadJunit);
+  const Ran junit = place.Shell("curfew test p.curfew --format junit | python3 read.py");
+  CHECK(junit.err == "");
+  CHECK(junit.out ==
+        "testsuites 2 1\n"
+        "testsuite 'p.curfew' 2 1\n"
+        "testcase 'a task' 'p.curfew' 32\n"
+        "testcase 'wrong' 'p.curfew' 42\n"
+        "failure the plan says ttl 5m, not 10m\n"
+        "expected  allow coding with { ttl: 10m }\n"
+        "actual    allow coding, coding.image.python311 with { ttl: 5m }\n");
+  // Names that are neither UTF-8 nor printable: the document is well-formed all the same.
+  place.Write("n\x01\xff\"<.curfew", R"(test "<&\u{1}\u{fffe}>" { create -> deny })");
+  const Ran odd = place.Shell("curfew test p.curfew *.curfew --format junit | python3 read.py");
+  CHECK(odd.err == "");
+  CHECK_THAT(odd.out, Contains("testsuite 'n\\ufffd\\ufffd\"<.curfew' 1 "));
+  CHECK_THAT(odd.out, Contains("testcase '<&\\ufffd\\ufffd>' 'n"));
+  std::filesystem::remove(place.path() / "n\x01\xff\"<.curfew");
   CHECK_THAT(place.Shell("curfew test p.curfew --coverage").out, Contains("% of the rules"));
   CHECK(place.Shell("curfew test p.curfew -r '^a ' --threshold 100").status == 2);
 
@@ -492,7 +570,7 @@ TEST_CASE("completion scripts load in their shells") {
       "COMP_CWORD=3; _curfew; echo \"${COMPREPLY[@]}\"; COMP_WORDS=(curfew ch); COMP_CWORD=1; "
       "_curfew; echo \"${COMPREPLY[@]}\"; COMP_WORDS=(curfew fmt --c); COMP_CWORD=2; _curfew; "
       "echo \"${COMPREPLY[@]}\"'");
-  CHECK(bash.out == "json\ncheck\n--check\n");
+  CHECK(bash.out == "json\ncheck\n--check --color\n");
 }
 
 TEST_CASE("the environment sets flags") {

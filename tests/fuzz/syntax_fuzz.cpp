@@ -23,5 +23,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   diagnostics::RenderText(sink, sources);
   diagnostics::RenderJson(sink, sources);
+  diagnostics::RenderSarif(sink, sources, "1");
+  diagnostics::RenderGithub(sink, sources);
   return 0;
 }

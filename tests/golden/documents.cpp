@@ -8,32 +8,21 @@
 namespace curfew::golden {
 namespace {
 
-// A message as a reader meets it: `{{` and `}}` are braces, `{0}` is what was seen.
-std::string MessageOf(std::string_view format) {
-  std::string text;
-  for (std::size_t i = 0; i < format.size(); ++i) {
-    const char c = format[i];
-    const bool is_doubled = (c == '{' || c == '}') && i + 1 < format.size() && format[i + 1] == c;
-    if (is_doubled) {
-      ++i;
-      text += c;
-    } else if (c == '{') {
-      i = format.find('}', i);
-      text += "…";
-    } else if (c == '|') {
-      text += "\\|";
-    } else {
-      text += c;
-    }
+// In a cell of a table.
+std::string Cell(std::string_view text) {
+  std::string cell;
+  for (const char c : text) {
+    if (c == '|') cell += '\\';
+    cell += c;
   }
-  return text;
+  return cell;
 }
 
 std::string Diagnostics() {
   std::string text = "| code | name | severity | message |\n|---|---|---|---|\n";
   for (const diagnostics::RegistryEntry& entry : diagnostics::Registry()) {
     text += fmt::format("| {} | {} | {} | {} |\n", diagnostics::CodeName(entry.code), entry.name,
-                        diagnostics::NameOf(entry.severity), MessageOf(entry.format));
+                        diagnostics::NameOf(entry.severity), Cell(PatternOf(entry)));
   }
   return text;
 }

@@ -11,6 +11,11 @@
 #include "compiler/testing/report.h"
 #include "tests/golden/stage.h"
 
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
 namespace curfew::golden {
 
 namespace {
@@ -65,8 +70,9 @@ Printed RunLower(const source::SourceMap& sources) {
   return {ir::Print(*code), false};
 }
 
-// The tests that the set carries, every question of them, and the rules that none met.
-Printed RunTests(const source::SourceMap& sources) {
+// Runs the tests that the set carries and prints what came out.
+template <typename Print>
+Printed TestAndPrint(const source::SourceMap& sources, const Print& print) {
   diagnostics::Sink sink;
   const auto trees = syntax::ParseAll(sources, sink);
   const model::PolicyModel model = check::Check(trees, sources, sink);
@@ -79,12 +85,65 @@ Printed RunTests(const source::SourceMap& sources) {
   const interpret::Interpreter engine(*std::move(policy));
   const testing::Report report =
       testing::RunTests(model, sources, engine, [](std::string_view) { return true; });
-  return {RenderText(report, sources, {.verbose = true, .coverage = true}), report.failed() > 0};
+  return {print(report), report.failed() > 0};
+}
+
+// Every question of every test, and the rules that none met.
+Printed RunTests(const source::SourceMap& sources) {
+  return TestAndPrint(sources, [&sources](const testing::Report& report) {
+    return RenderText(report, sources, {.verbose = true, .coverage = true});
+  });
+}
+
+// What came of the tests, in each format.
+Printed RunReports(const source::SourceMap& sources) {
+  return TestAndPrint(sources, [&sources](const testing::Report& report) {
+    return fmt::format("text\n{}\njson\n{}\njunit\n{}", RenderText(report, sources, {}),
+                       RenderJson(report, sources), RenderJunit(report, sources));
+  });
+}
+
+// A SARIF log with only the rules that its results name, and indices into those, so that a new
+// diagnostic changes no golden file. An index that led to another rule stays as it was.
+std::string WithRulesMet(std::string_view sarif) {
+  using Json = nlohmann::ordered_json;
+  Json log = Json::parse(sarif);
+  Json& run = log["runs"][0];
+  Json& results = run["results"];
+  const Json rules = std::exchange(run["tool"]["driver"]["rules"], Json::array());
+  Json& met = run["tool"]["driver"]["rules"];
+  for (std::size_t i = 0; i < rules.size(); ++i) {
+    bool is_met = false;
+    for (Json& result : results) {
+      if (result["ruleId"] != rules[i]["id"] || result["ruleIndex"] != i) continue;
+      result["ruleIndex"] = met.size();
+      is_met = true;
+    }
+    if (is_met) met.push_back(rules[i]);
+  }
+  return log.dump(2) + "\n";
+}
+
+// The diagnostics of a set in each format; text coloured too, its escapes written as \e.
+Printed RunFormats(const source::SourceMap& sources) {
+  diagnostics::Sink sink;
+  const auto trees = syntax::ParseAll(sources, sink);
+  if (!sink.has_errors()) check::Check(trees, sources, sink);
+  std::string colored;
+  for (const char c : RenderText(sink, sources, diagnostics::Color::Always)) {
+    colored += c == '\x1b' ? std::string("\\e") : std::string(1, c);
+  }
+  return {
+      fmt::format("text\n{}\ntext, coloured\n{}\njson\n{}\nsarif\n{}\ngithub\n{}",
+                  RenderText(sink, sources), colored, RenderJson(sink, sources),
+                  WithRulesMet(RenderSarif(sink, sources, "1.2.3")), RenderGithub(sink, sources)),
+      sink.has_errors()};
 }
 
 constexpr Stage All[] = {
     {"syntax", RunSyntax, 1000, 2999}, {"fmt", RunFormat, 0, 0}, {"check", RunCheck, 3000, 6999},
-    {"lower", RunLower, 0, 0},         {"test", RunTests, 0, 0},
+    {"lower", RunLower, 0, 0},         {"test", RunTests, 0, 0}, {"reports", RunReports, 0, 0},
+    {"formats", RunFormats, 0, 0},
 };
 
 }  // namespace

@@ -1,0 +1,36 @@
+#include "compiler/diagnostics/help.h"
+
+#include "compiler/base/text.h"
+#include "compiler/source/shown.h"
+
+#include <fmt/format.h>
+
+namespace curfew::diagnostics {
+
+namespace {
+
+using source::Shown;
+
+std::string Shortened(std::string_view text) {
+  constexpr std::size_t BytesMax = 60;
+  if (text.size() <= BytesMax) return std::string(text);
+  std::size_t cut = BytesMax;
+  while (cut > 0 && (static_cast<unsigned char>(text[cut]) & 0xC0) == 0x80) --cut;
+  return fmt::format("{}…", text.substr(0, cut));
+}
+
+}  // namespace
+
+std::string HelpOf(const Fix& fix, const source::SourceMap& sources) {
+  const std::string_view old = sources.text(fix.span);
+  const bool is_hidden = Shown(old) != old;
+  if (fix.replacement.empty()) {
+    return is_hidden ? "remove the character" : fmt::format("remove `{}`", Shortened(old));
+  }
+  const bool has_controls = Shown(fix.replacement) != fix.replacement;
+  const std::string replacement = has_controls ? Printable(fix.replacement) : fix.replacement;
+  if (old.empty() || is_hidden) return fmt::format("put `{}` there", replacement);
+  return fmt::format("write `{}` instead of `{}`", replacement, Shortened(old));
+}
+
+}  // namespace curfew::diagnostics
