@@ -99,7 +99,7 @@ void CheckClassOverlap(Context& context) {
       const model::Class& other = model.classes[b];
       // A request names one class at most.
       if (!demands[a] || (one.by_name && other.by_name)) continue;
-      const std::string_view named = one.by_name ? one.name : other.by_name ? other.name : "";
+      const std::string named = one.by_name ? one.name : other.by_name ? other.name : "";
       const auto example = Example(model, *demands[a], *demands[b], named);
       if (!example) continue;
       context.sink.Report(other.span, diag::ClassesOverlap, one.name, other.name, *example)
