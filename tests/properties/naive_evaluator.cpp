@@ -3,6 +3,7 @@
 #include "compiler/values/address.h"
 #include "compiler/values/host.h"
 #include "compiler/values/path.h"
+#include "tests/properties/naive_decision.h"
 
 #include <algorithm>
 #include <cstring>
@@ -10,41 +11,6 @@
 
 namespace curfew::properties {
 namespace {
-
-using model::ExprId;
-using model::ExprKind;
-using module::Request;
-using schema::Action;
-using schema::Slot;
-using schema::TypeKind;
-namespace slot = schema::slot;
-
-// Nothing is unknown.
-using Truth = std::optional<bool>;
-
-Truth Not(Truth a) { return a ? Truth(!*a) : Truth(); }
-Truth All(const std::vector<Truth>& parts) {
-  if (std::find(parts.begin(), parts.end(), Truth(false)) != parts.end()) return false;
-  if (std::find(parts.begin(), parts.end(), Truth()) != parts.end()) return std::nullopt;
-  return true;
-}
-Truth Some(std::vector<Truth> parts) {
-  for (Truth& part : parts) part = Not(part);
-  return Not(All(parts));
-}
-
-// A value: a number, or text, or several of either.
-__extension__ using Wide = __int128;
-struct Thing {
-  Wide number = 0;
-  std::string text;
-  std::vector<Thing> items;
-  friend bool operator==(const Thing&, const Thing&) = default;
-  friend bool operator<(const Thing& a, const Thing& b) {
-    return a.number != b.number ? a.number < b.number : a.text < b.text;
-  }
-};
-using Fact = std::optional<Thing>;
 
 bool IsNumber(TypeKind kind) {
   return kind == TypeKind::Bool || kind == TypeKind::Int || kind == TypeKind::Duration ||
@@ -59,18 +25,6 @@ Thing ThingOf(const module::Value& value, TypeKind kind) {
     thing.text = std::string(value.text());
   }
   return thing;
-}
-
-Fact ReadFact(const Request& request, Slot which, TypeKind kind,
-              schema::Collection collection = schema::Collection::One) {
-  if (!request.is_known(which) || !request.is_present(which)) return std::nullopt;
-  const module::Value& value = request.value(which);
-  if (collection == schema::Collection::One) return ThingOf(value, kind);
-  Thing many;
-  for (const module::Value& element : value.elements()) {
-    many.items.push_back(ThingOf(element, kind));
-  }
-  return many;
 }
 
 Thing ThingOf(const model::Scalar& scalar) {
@@ -105,10 +59,6 @@ bool Meets(const values::HostPattern& pattern, std::string_view host) {
 bool Meets(const values::PathGlob& glob, std::string_view path,
            values::Letters letters = values::Letters::Exact) {
   return values::MatchesPathGlob(glob.text, path, letters);
-}
-
-bool Has(const std::vector<Thing>& items, const Thing& thing) {
-  return std::find(items.begin(), items.end(), thing) != items.end();
 }
 
 // ---- Conditions ---------------------------------------------------------------------------------
@@ -257,79 +207,22 @@ Truth Conditions::Of(ExprId id, const Thing* variable) const {
   }
 }
 
+}  // namespace
+
+Fact ReadFact(const Request& request, Slot which, TypeKind kind, schema::Collection collection) {
+  if (!request.is_known(which) || !request.is_present(which)) return std::nullopt;
+  const module::Value& value = request.value(which);
+  if (collection == schema::Collection::One) return ThingOf(value, kind);
+  Thing many;
+  for (const module::Value& element : value.elements()) {
+    many.items.push_back(ThingOf(element, kind));
+  }
+  return many;
+}
+
 // ---- Decisions ----------------------------------------------------------------------------------
 
-class NaiveDecision {
- public:
-  NaiveDecision(const model::PolicyModel& model, const Request& request)
-      : m_(model),
-        r_(request),
-        last_(request.action() != Action::Egress || request.stage() == schema::Stage::Request) {}
-
-  NaiveAnswer Run();
-
- private:
-  void Deny(const std::string& id, Truth why) {
-    if (why == Truth(false)) return;
-    if (!why && (!last_ || !unknown_denies_)) return;
-    (why ? sure_ : unsure_) = true;
-    answer_.denials.insert(id);
-  }
-  // At the last stage an allow that may hold does not count.
-  [[nodiscard]] bool Counts(Truth truth) const { return truth ? *truth : !last_; }
-  void DenySurely(const std::string& id) { Deny(id, true); }
-  // Whatever the stage.
-  void DenyUnsurely(const std::string& id) {
-    unsure_ = true;
-    answer_.denials.insert(id);
-  }
-  // When nothing was granted, for sure or because of what is unknown.
-  void DenyByDefault(const std::string& id, bool some_unknown) {
-    if (some_unknown && last_) {
-      DenyUnsurely(id);
-    } else {
-      DenySurely(id);
-    }
-  }
-
-  [[nodiscard]] Fact Number(Slot which) const { return ReadFact(r_, which, TypeKind::Int); }
-  [[nodiscard]] Fact Text(Slot which) const { return ReadFact(r_, which, TypeKind::Text); }
-  [[nodiscard]] Fact Texts(Slot which) const {
-    return ReadFact(r_, which, TypeKind::Text, schema::Collection::Set);
-  }
-  template <typename Test>
-  [[nodiscard]] Truth NumberIs(Slot which, Test test) const {
-    const Fact fact = Number(which);
-    return fact ? Truth(test(fact->number)) : Truth();
-  }
-  [[nodiscard]] Truth Present(Slot which) const {
-    return r_.is_known(which) ? Truth(r_.is_present(which)) : Truth();
-  }
-  [[nodiscard]] Truth Holds(ExprId condition) const { return Conditions(m_, r_).Of(condition); }
-
-  void Checks();
-  void SelectClass();
-  void Rules(std::optional<std::size_t> of_class);
-  Truth OwnAccess() const;
-  void Access(const model::Class* of);
-  void Create(const model::Class& of);
-  void Exec(const model::Class& of);
-  void Egress(const model::Class& of);
-  void Export(const model::Class& of);
-  void Time(const model::Class& of);
-  void Bound(const std::string& id, const module::Bound& bound, Slot which);
-  Truth Says(const model::EgressRule& rule) const;
-  Truth Reaches(const model::EgressTarget& target, bool allow) const;
-
-  const model::PolicyModel& m_;
-  Request r_;
-  const bool last_;
-  bool unknown_denies_ = true;
-  bool sure_ = false;
-  bool unsure_ = false;
-  const model::Class* class_ = nullptr;
-  NaiveAnswer answer_;
-};
+Truth NaiveDecision::Holds(ExprId condition) const { return Conditions(m_, r_).Of(condition); }
 
 void NaiveDecision::Checks() {
   const auto wrong = [&](Slot which, auto test) { Deny("request.invalid", NumberIs(which, test)); };
@@ -708,8 +601,6 @@ NaiveAnswer NaiveDecision::Run() {
   if (answer_.allow && action == Action::Create) answer_.allows.insert(class_->name);
   return answer_;
 }
-
-}  // namespace
 
 NaiveAnswer DecideNaively(const model::PolicyModel& model, const Request& request) {
   return NaiveDecision(model, request).Run();

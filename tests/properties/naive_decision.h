@@ -1,0 +1,131 @@
+// The naive decision: what naive_evaluator.h promises, a member for each part of the model, so that
+// several files can hold them. For those files only.
+#pragma once
+
+#include "compiler/model/policy_model.h"
+#include "compiler/module/request.h"
+#include "tests/properties/naive_evaluator.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace curfew::properties {
+
+using model::ExprId;
+using model::ExprKind;
+using module::Request;
+using schema::Action;
+using schema::Slot;
+using schema::TypeKind;
+namespace slot = schema::slot;
+
+// Nothing is unknown.
+using Truth = std::optional<bool>;
+
+inline Truth Not(Truth a) { return a ? Truth(!*a) : Truth(); }
+inline Truth All(const std::vector<Truth>& parts) {
+  if (std::find(parts.begin(), parts.end(), Truth(false)) != parts.end()) return false;
+  if (std::find(parts.begin(), parts.end(), Truth()) != parts.end()) return std::nullopt;
+  return true;
+}
+inline Truth Some(std::vector<Truth> parts) {
+  for (Truth& part : parts) part = Not(part);
+  return Not(All(parts));
+}
+
+// A value: a number, or text, or several of either.
+__extension__ using Wide = __int128;
+struct Thing {
+  Wide number = 0;
+  std::string text;
+  std::vector<Thing> items;
+  friend bool operator==(const Thing&, const Thing&) = default;
+  friend bool operator<(const Thing& a, const Thing& b) {
+    return a.number != b.number ? a.number < b.number : a.text < b.text;
+  }
+};
+using Fact = std::optional<Thing>;
+
+// What the request says, or nothing where it is unknown or absent.
+Fact ReadFact(const module::Request& request, Slot which, TypeKind kind,
+              schema::Collection collection = schema::Collection::One);
+
+inline bool Has(const std::vector<Thing>& items, const Thing& thing) {
+  return std::find(items.begin(), items.end(), thing) != items.end();
+}
+
+class NaiveDecision {
+ public:
+  NaiveDecision(const model::PolicyModel& model, const Request& request)
+      : m_(model),
+        r_(request),
+        last_(request.action() != Action::Egress || request.stage() == schema::Stage::Request) {}
+
+  NaiveAnswer Run();
+
+ private:
+  void Deny(const std::string& id, Truth why) {
+    if (why == Truth(false)) return;
+    if (!why && (!last_ || !unknown_denies_)) return;
+    (why ? sure_ : unsure_) = true;
+    answer_.denials.insert(id);
+  }
+  // At the last stage an allow that may hold does not count.
+  [[nodiscard]] bool Counts(Truth truth) const { return truth ? *truth : !last_; }
+  void DenySurely(const std::string& id) { Deny(id, true); }
+  // Whatever the stage.
+  void DenyUnsurely(const std::string& id) {
+    unsure_ = true;
+    answer_.denials.insert(id);
+  }
+  // When nothing was granted, for sure or because of what is unknown.
+  void DenyByDefault(const std::string& id, bool some_unknown) {
+    if (some_unknown && last_) {
+      DenyUnsurely(id);
+    } else {
+      DenySurely(id);
+    }
+  }
+
+  [[nodiscard]] Fact Number(Slot which) const { return ReadFact(r_, which, TypeKind::Int); }
+  [[nodiscard]] Fact Text(Slot which) const { return ReadFact(r_, which, TypeKind::Text); }
+  [[nodiscard]] Fact Texts(Slot which) const {
+    return ReadFact(r_, which, TypeKind::Text, schema::Collection::Set);
+  }
+  template <typename Test>
+  [[nodiscard]] Truth NumberIs(Slot which, Test test) const {
+    const Fact fact = Number(which);
+    return fact ? Truth(test(fact->number)) : Truth();
+  }
+  [[nodiscard]] Truth Present(Slot which) const {
+    return r_.is_known(which) ? Truth(r_.is_present(which)) : Truth();
+  }
+  [[nodiscard]] Truth Holds(ExprId condition) const;
+
+  void Checks();
+  void SelectClass();
+  void Rules(std::optional<std::size_t> of_class);
+  Truth OwnAccess() const;
+  void Access(const model::Class* of);
+  void Create(const model::Class& of);
+  void Exec(const model::Class& of);
+  void Egress(const model::Class& of);
+  void Export(const model::Class& of);
+  void Time(const model::Class& of);
+  void Bound(const std::string& id, const module::Bound& bound, Slot which);
+  Truth Says(const model::EgressRule& rule) const;
+  Truth Reaches(const model::EgressTarget& target, bool allow) const;
+
+  const model::PolicyModel& m_;
+  Request r_;
+  const bool last_;
+  bool unknown_denies_ = true;
+  bool sure_ = false;
+  bool unsure_ = false;
+  const model::Class* class_ = nullptr;
+  NaiveAnswer answer_;
+};
+
+}  // namespace curfew::properties
