@@ -43,6 +43,7 @@ void PlaneChecker::Finish(Span class_name) {
   std::sort(class_.image.allow.begin(), class_.image.allow.end(), by_id);
   std::sort(class_.filesystem.exports.begin(), class_.filesystem.exports.end(), by_id);
   std::sort(class_.network.rules.begin(), class_.network.rules.end(), by_id);
+  FinishEvidence();
   std::sort(class_.filesystem.scratch.begin(), class_.filesystem.scratch.end(),
             [](const model::Scratch& a, const model::Scratch& b) { return a.path < b.path; });
 }
@@ -126,24 +127,6 @@ void PlaneChecker::operator()(const syntax::RenewStatement& statement) {
 void PlaneChecker::operator()(const syntax::GraceStatement& statement) {
   if (!Once("grace", statement.span)) return;
   class_.lifetime.grace_ms = ReadDuration(context_, statement.duration);
-}
-
-// ---- evidence -----------------------------------------------------------------------------------
-
-void PlaneChecker::operator()(const syntax::RecordStatement& statement) {
-  if (!Once("record", statement.span)) return;
-  if (!statement.except_allows_of.empty()) {
-    return RefuseYet(context_, statement.except_allows_of.front().span, "record all except");
-  }
-  class_.evidence.record_all = statement.span;
-}
-
-void PlaneChecker::operator()(const syntax::RedactStatement& statement) {
-  RefuseYet(context_, statement.span, "redact");
-}
-
-void PlaneChecker::operator()(const syntax::RetainStatement& statement) {
-  RefuseYet(context_, statement.span, "retain");
 }
 
 }  // namespace curfew::check

@@ -78,6 +78,7 @@ class PlaneChecker {
                      const syntax::Tail& tail, Span span);
   void CheckStreams();
   void CheckToken();
+  void FinishEvidence();
 
   Context& context_;
   model::Class& class_;

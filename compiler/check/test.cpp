@@ -36,7 +36,8 @@ std::vector<PlanField> PlanFields() {
   return {{"ttl", {TypeKind::Duration}},   {"idle", {TypeKind::Duration}},
           {"grace", {TypeKind::Duration}}, {"cpu", {TypeKind::Int}},
           {"memory", {TypeKind::Size}},    {"disk", {TypeKind::Size}},
-          {"image", {TypeKind::Digest}},   {"isolation", isolation}};
+          {"image", {TypeKind::Digest}},   {"isolation", isolation},
+          {"retain", {TypeKind::Duration}}};
 }
 
 bool Says(const std::optional<syntax::Object>& object, std::string_view name) {

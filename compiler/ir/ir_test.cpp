@@ -367,8 +367,7 @@ TEST_CASE("plan templates and declared attributes come back as they went") {
   plan.idle_ms = 3;
   plan.idle_end = module::IdleEnd::Freeze;
   plan.grace_ms = 4;
-  plan.record_all = false;
-  plan.retain_ms = 5;
+  plan.evidence = {2, {"x-api-key"}, 5};
   const std::vector<module::PlanTemplate> plans = {plan, module::PlanTemplate()};
   const Bytes bytes = module::EncodePlans(plans);
   const auto decoded = module::DecodePlans(bytes);

@@ -80,6 +80,13 @@ void LowerUnsupported(Lowering& lowering, const model::Class& of, Block& block) 
                        "that could judge it"),
          b.Not(can(capability::Egress))});
   }
+  if (EvidenceOf(lowering.model, of).unrecorded_allows.any()) {
+    block.denials.push_back(
+        {lowering.Deny(kId,
+                       "`record all except` needs a host that leaves something off the "
+                       "record, and this one records everything (`omit`)"),
+         b.Not(can(capability::Omit))});
+  }
 }
 
 void LowerCreate(Lowering& lowering, const model::Class& of, Block& block) {

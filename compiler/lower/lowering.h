@@ -81,6 +81,7 @@ SizeBounds SizesOf(const model::PolicyModel& model, const model::Class& of);
 model::Bound TtlOf(const model::PolicyModel& model, const model::Class& of);
 module::Isolation IsolationOf(const model::PolicyModel& model, const model::Class& of);
 bool HasNetwork(const model::PolicyModel& model, const model::Class& of);
+module::Evidence EvidenceOf(const model::PolicyModel& model, const model::Class& of);
 module::PlanTemplate PlanOf(const model::PolicyModel& model, const model::Class& of);
 
 }  // namespace curfew::lower

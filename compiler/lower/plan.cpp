@@ -12,7 +12,6 @@ constexpr module::Bound kSilentCpu{1, 1};
 constexpr module::Bound kSilentMemory{std::int64_t{512} * 1024 * 1024,
                                       std::int64_t{512} * 1024 * 1024};
 constexpr module::Bound kSilentDisk{0, 0};
-constexpr std::int64_t kSilentRetainMs = std::int64_t{90} * 24 * 3600 * 1000;
 
 // Bounds of a chain meet: the smaller maximum, which keeps its id, and the smaller default.
 void Meet(std::optional<model::Bound>& bound, const std::optional<model::Bound>& other) {
@@ -98,7 +97,7 @@ module::PlanTemplate PlanOf(const model::PolicyModel& model, const model::Class&
   plan.isolation = IsolationOf(model, of);
   plan.network = HasNetwork(model, of);
   plan.ttl_ms = TtlOf(model, of).value;
-  plan.retain_ms = kSilentRetainMs;
+  plan.evidence = EvidenceOf(model, of);
   // What a further link of a chain writes takes the place of what its base grants here; the
   // decision asks both.
   for (const model::Class* link : ChainOf(model, of)) {

@@ -191,8 +191,16 @@ struct LifetimePlane {
   std::optional<std::int64_t> grace_ms;
 };
 
+// `record all except egress allow`: what is allowed of these actions may stay off the record.
+struct Record {
+  ActionSet except_allows_of;
+  Span span;
+};
+
 struct EvidencePlane {
-  std::optional<Span> record_all;
+  std::optional<Record> record;
+  std::vector<std::string> redacted_headers;  // sorted
+  std::optional<std::int64_t> retain_ms;
 };
 
 struct Class {

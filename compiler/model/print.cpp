@@ -170,6 +170,28 @@ void PrintImagePlane(const PolicyModel& model, const ImagePlane& plane, Lines& l
   }
 }
 
+std::string ActionsText(const ActionSet& actions) {
+  std::string text;
+  for (const schema::ActionInfo& info : schema::Actions()) {
+    if (!actions[static_cast<std::size_t>(info.action)]) continue;
+    if (!text.empty()) text += ", ";
+    text += info.word;
+  }
+  return text;
+}
+
+void PrintEvidence(const EvidencePlane& plane, Lines& lines) {
+  if (plane.record && plane.record->except_allows_of.any()) {
+    lines.Add(1, "record all except allows of {}", ActionsText(plane.record->except_allows_of));
+  } else if (plane.record) {
+    lines.Add(1, "record all");
+  }
+  if (!plane.redacted_headers.empty()) {
+    lines.Add(1, "redact header {}", Joined(plane.redacted_headers, Quote));
+  }
+  if (plane.retain_ms) lines.Add(1, "retain {}", values::DurationText(*plane.retain_ms));
+}
+
 void PrintClass(const PolicyModel& model, const Class& of, Lines& lines) {
   lines.Add(0, "class {}{}{}", of.name, of.by_name ? " by name" : "", TailText(model, of.when, ""));
   PrintImagePlane(model, of.image, lines);
@@ -202,7 +224,7 @@ void PrintClass(const PolicyModel& model, const Class& of, Lines& lines) {
   if (of.lifetime.grace_ms) {
     lines.Add(1, "grace {}", values::DurationText(*of.lifetime.grace_ms));
   }
-  if (of.evidence.record_all) lines.Add(1, "record all");
+  PrintEvidence(of.evidence, lines);
 }
 
 std::string FactText(const PolicyModel& model, const Fact& fact) {
@@ -308,13 +330,7 @@ std::string Print(const PolicyModel& model, ExprId expression) {
 }
 
 std::string RuleText(const PolicyModel& model, const Rule& rule) {
-  std::string actions;
-  for (const schema::ActionInfo& info : schema::Actions()) {
-    if (!rule.actions[static_cast<std::size_t>(info.action)]) continue;
-    if (!actions.empty()) actions += ", ";
-    actions += info.word;
-  }
-  return "deny " + actions + TailText(model, rule.condition, rule.message);
+  return "deny " + ActionsText(rule.actions) + TailText(model, rule.condition, rule.message);
 }
 
 std::string RuleText(const PolicyModel& model, const TransferRule& rule) {

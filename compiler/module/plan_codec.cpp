@@ -149,6 +149,19 @@ void Walk(Io& io, const std::optional<T>& value) {
   if (is_there) Walk(io, *value);
 }
 
+// A bit that no action has is lost in reading, so that the bytes are not in their one form.
+template <typename Io, typename T>
+  requires std::is_same_v<std::remove_const_t<T>, Evidence>
+void Walk(Io& io, T& evidence) {
+  auto actions = static_cast<std::int64_t>(evidence.unrecorded_allows.to_ullong());
+  io.Number(actions);
+  if constexpr (!std::is_const_v<T>) {
+    evidence.unrecorded_allows = static_cast<std::uint64_t>(actions);
+  }
+  io.List(evidence.redacted_headers, [&](auto& header) { io.Text(header); });
+  io.Number(evidence.retain_ms);
+}
+
 template <typename Io, typename Plan>
 void WalkPlan(Io& io, Plan& plan) {
   io.Text(plan.class_name);
@@ -178,8 +191,7 @@ void WalkPlan(Io& io, Plan& plan) {
   Walk(io, plan.idle_ms);
   Byte(io, plan.idle_end, static_cast<std::uint8_t>(IdleEnd::Freeze));
   io.Number(plan.grace_ms);
-  Flag(io, plan.record_all);
-  io.Number(plan.retain_ms);
+  Walk(io, plan.evidence);
 }
 
 template <typename Io, typename Attribute>

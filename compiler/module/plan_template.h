@@ -4,7 +4,9 @@
 #pragma once
 
 #include "compiler/base/crypto.h"
+#include "compiler/schema/schema.h"
 
+#include <bitset>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -51,6 +53,14 @@ struct TransferGrant {
 enum class Isolation : std::uint8_t { Kvm, Any };
 enum class IdleEnd : std::uint8_t { Close, Freeze };
 
+// What is put on record, and for how long at least it stays there.
+struct Evidence {
+  std::bitset<schema::ActionCount> unrecorded_allows;  // everything else is on record
+  std::vector<std::string> redacted_headers;           // lower case, sorted
+  std::int64_t retain_ms = 0;
+  friend bool operator==(const Evidence&, const Evidence&) = default;
+};
+
 struct PlanTemplate {
   std::string class_name;
   std::vector<ImageGrant> images;
@@ -68,8 +78,7 @@ struct PlanTemplate {
   std::optional<std::int64_t> idle_ms;
   IdleEnd idle_end = IdleEnd::Close;
   std::int64_t grace_ms = 0;
-  bool record_all = true;
-  std::int64_t retain_ms = 0;
+  Evidence evidence;
   friend bool operator==(const PlanTemplate&, const PlanTemplate&) = default;
 };
 

@@ -83,6 +83,7 @@ std::optional<std::string> PlanText(std::string_view name, const module::PlanTem
     return plan.disk_bytes ? std::optional(values::SizeText(*plan.disk_bytes)) : std::nullopt;
   }
   if (name == "image") return ToString(plan.image.digest);
+  if (name == "retain") return values::DurationText(granted.evidence.retain_ms);
   if (name == "isolation") return plan.isolation == module::Isolation::Kvm ? "kvm" : "any";
   return std::nullopt;
 }

@@ -93,6 +93,21 @@ std::string TransferText(const module::TransferGrant& grant) {
                      values::SizeText(grant.bytes_most));
 }
 
+std::vector<std::string_view> UnrecordedAllowsOf(const module::Evidence& evidence) {
+  std::vector<std::string_view> words;
+  for (const schema::ActionInfo& info : schema::Actions()) {
+    if (evidence.unrecorded_allows[static_cast<std::size_t>(info.action)]) {
+      words.push_back(info.word);
+    }
+  }
+  return words;
+}
+
+std::string RecordText(const module::Evidence& evidence) {
+  if (evidence.unrecorded_allows.none()) return "all";
+  return fmt::format("all except allows of {}", fmt::join(UnrecordedAllowsOf(evidence), ", "));
+}
+
 void AppendPlan(std::string& text, const module::PlanTemplate& granted,
                 const module::CreatePlan& plan) {
   text += "plan\n";
@@ -110,7 +125,11 @@ void AppendPlan(std::string& text, const module::PlanTemplate& granted,
   }
   for (const module::TransferGrant& grant : granted.exports) row("export", TransferText(grant));
   row("network", granted.network ? "through the gateway" : "none");
-  row("record", granted.record_all ? "all" : "as the class says");
+  row("record", RecordText(granted.evidence));
+  if (!granted.evidence.redacted_headers.empty()) {
+    row("redact", fmt::format("header {}", fmt::join(granted.evidence.redacted_headers, ", ")));
+  }
+  row("retain", values::DurationText(granted.evidence.retain_ms));
 }
 
 Json JsonOf(const std::vector<Reason>& reasons) {
@@ -152,7 +171,9 @@ Json JsonOf(const module::PlanTemplate& granted, const module::CreatePlan& plan)
                               {"at_most", values::SizeText(grant.bytes_most)}});
   }
   json["network"] = granted.network;
-  json["record_all"] = granted.record_all;
+  json["record"] = {{"except_allows_of", UnrecordedAllowsOf(granted.evidence)},
+                    {"redact_headers", granted.evidence.redacted_headers},
+                    {"retain", values::DurationText(granted.evidence.retain_ms)}};
   return json;
 }
 

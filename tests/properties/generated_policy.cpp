@@ -324,7 +324,13 @@ ClassText GenerateClass(Random& r, std::size_t index) {
   lifetime.push_back("ttl " + BoundText(r, 10, 60, "m"));
   if (r.OneIn(2)) lifetime.push_back(fmt::format("idle {}m then close", 1 + r.Below(10)));
   if (r.OneIn(2)) lifetime.push_back(fmt::format("grace {}s", 1 + r.Below(60)));
-  if (r.OneIn(3)) text.planes["evidence"].push_back("record all");
+  auto& evidence = text.planes["evidence"];
+  if (r.OneIn(3)) {
+    evidence.push_back(r.Pick({"record all", "record all except egress allow",
+                               "record all except exec allow, observe allow"}));
+  }
+  if (r.OneIn(4)) evidence.push_back("redact header \"x-api-key\"");
+  if (r.OneIn(4)) evidence.push_back(fmt::format("retain {}d", 1 + r.Below(90)));
 
   const std::size_t rules = r.Below(3);
   for (std::size_t i = 0; i < rules; ++i) text.rules.push_back(Rule(r, fmt::format("r{}", i)));

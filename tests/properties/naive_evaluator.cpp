@@ -360,6 +360,9 @@ void NaiveDecision::Create(const model::Class& of) {
       std::any_of(of.network.rules.begin(), of.network.rules.end(),
                   [](const auto& rule) { return rule.effect == model::EgressRule::Effect::Allow; });
   if (network) Deny("builtin.unsupported", cannot("egress"));
+  if (of.evidence.record && of.evidence.record->except_allows_of.any()) {
+    Deny("builtin.unsupported", cannot("omit"));
+  }
 
   const Fact image = Text(slot::CreateImage);
   bool granted = false;
