@@ -385,7 +385,7 @@ void Connection::Expect(std::int64_t ms) {
 }
 
 void Connection::OnTick(std::int64_t now_ms) {
-  if (awaits_answer_ && !guest_left_ && guest_.HasLeft()) {
+  if (awaits_answer_ && !guest_left_ && !(upload_ && upload_->running) && guest_.IsGone()) {
     guest_left_ = true;
     upstream_.Cancel();
   }

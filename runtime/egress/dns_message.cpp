@@ -4,6 +4,7 @@
 #include "compiler/values/host.h"
 
 #include <string>
+#include <string_view>
 
 namespace curfew::egress {
 namespace {
@@ -18,6 +19,9 @@ constexpr std::uint16_t kTypeTransferLast = 254;
 constexpr std::uint16_t kTypeAny = 255;
 constexpr std::uint32_t kSecondsToLive = 300;
 constexpr std::uint16_t kPayloadBytes = 1232;
+// Clients that would ask a resolver of their own over HTTPS ask for this first, and stay with the
+// one they were given where it does not exist (Mozilla's canary domain).
+constexpr std::string_view kNoDohCanary = "use-application-dns.net";
 
 enum class Rcode : std::uint16_t {
   NoError = 0,
@@ -169,7 +173,7 @@ Rcode AnswerQuestion(const Question& question, Names& names, Reply& reply) {
     return Rcode::NotImp;
   }
   const auto host = values::ParseHost(question.name);
-  if (!host) return Rcode::NxDomain;
+  if (!host || *host == kNoDohCanary) return Rcode::NxDomain;
   if (question.type != kTypeA && question.type != kTypeAny) return Rcode::NoError;
   const std::optional<values::Address> address = names.AddressOf(*host);
   if (!address) return Rcode::ServFail;

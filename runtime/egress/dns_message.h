@@ -4,7 +4,10 @@
 //
 //   A            the address of the name; SERVFAIL when every address has its name
 //   other types  NOERROR without data: such records do not exist here
-//   no host name NXDOMAIN
+//   no host name NXDOMAIN; so is `use-application-dns.net`, which tells clients that bring a
+//                resolver of their own not to use it. Those that look for one over TLS or HTTPS
+//                by an SVCB record (RFC 9462) find none, as of every type. Who asks one all the
+//                same finds a host like any other: denied, unless a rule allows it.
 //   other class  REFUSED; other opcode, transfers: NOTIMP; EDNS beyond version 0: BADVERS
 //   malformed, also compressed, two questions, records where none belong: FORMERR
 //

@@ -313,7 +313,7 @@ Connection::Asks<bool> Connection::Answer(Exchange& exchange) {
         to_head ? MessageReader::Kind::ResponseToHead : MessageReader::Kind::Response,
         core_.setup.limits.http);
     std::size_t size = 0;
-    awaits_answer_ = !upload_;
+    awaits_answer_ = true;
     const Event event = co_await ReadHead(upstream_, reader, size);
     awaits_answer_ = false;
     if (cut_) co_return false;

@@ -6,6 +6,7 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <cerrno>
+#include <poll.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <tuple>
@@ -169,10 +170,11 @@ bool Peer::IsQuiet() {
          errno == EAGAIN;
 }
 
-bool Peer::HasLeft() {
-  char byte = 0;
-  const ssize_t got = is_open() ? ::recv(fd(), &byte, 1, MSG_PEEK | MSG_DONTWAIT) : 0;
-  return got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR);
+bool Peer::IsGone() {
+  if (!is_open()) return true;
+  // What ends both directions is always reported; the end of one alone is not asked for.
+  pollfd state{.fd = fd(), .events = 0, .revents = 0};
+  return ::poll(&state, 1, 0) == 1 && (state.revents & (POLLERR | POLLHUP)) != 0;
 }
 
 void Peer::Cancel() {

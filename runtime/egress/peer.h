@@ -82,8 +82,9 @@ class Peer {
 
   // Whether the peer said nothing since the last byte that was read, not even that it is gone.
   [[nodiscard]] bool IsQuiet();
-  // Whether it will say nothing more, although it may still listen.
-  [[nodiscard]] bool HasLeft();
+  // Whether it neither speaks nor listens any more: it broke off. One that only has nothing more to
+  // say (FIN) still waits for its answer (RFC 9112, 9.6).
+  [[nodiscard]] bool IsGone();
   [[nodiscard]] bool failed() const { return failed_; }
   // Wakes whoever waits; what he waits for has failed.
   void Cancel();

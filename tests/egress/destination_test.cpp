@@ -208,6 +208,78 @@ TEST_CASE("a deny judges every alias of a name, an allow need not cover one (18)
   CHECK(upstream.seen().size() == 1);
 }
 
+TEST_CASE("a resolver of the guest's own choice is a host like any other (18)") {
+  Sink upstream(853);
+  HttpUpstream web("198.51.100.7");
+  const std::string query =
+      "GET /dns-query?dns=AAABAAABAAAAAAAAA3d3dwdleGFtcGxlA2NvbQAAAQAB HTTP/1.1\r\n"
+      "Host: dns.example\r\nAccept: application/dns-message\r\nConnection: close\r\n\r\n";
+  {
+    Rig rig;
+    rig.resolver.Say("dns.example", {.addresses = {"198.51.100.7"}});
+    CHECK(Answers(rig.Ask(rig.DialName("dns.example"), query), "403"));
+    for (const std::uint16_t port : {std::uint16_t{443}, std::uint16_t{853}}) {
+      CHECK(rig.Ask(rig.DialName("dns.example", port), HelloFor("dns.example")).size() == 7);
+      CHECK(rig.Ask(rig.Dial(PlayedResolver::Address, port), HelloFor("dns.example")).size() == 7);
+      CHECK(Answers(
+          rig.Ask(rig.DialProxy(), fmt::format("CONNECT dns.example:{} HTTP/1.1\r\n\r\n", port)),
+          "403"));
+    }
+    // Nor is DNS by itself let past: not to the world's resolver, not by a name.
+    CHECK(rig.Ask(rig.Dial(PlayedResolver::Address, 53), WithLength(2, "question")).empty());
+    CHECK(rig.Ask(rig.DialName("dns.example", 53), WithLength(2, "question")).empty());
+    CHECK(rig.resolver.asked().empty());
+  }
+  CHECK(upstream.server.connections() + web.connections() == 0);
+  // What a rule allows is allowed, and nothing but that.
+  Rig rig({}, "dot: allow connect \"dns.example:853\"");
+  rig.resolver.Say("dns.example", {.addresses = {"198.51.100.7"}});
+  Stream stream = rig.DialName("dns.example", 853);
+  stream.Send(HelloFor("dns.example"));
+  stream.Shut();
+  CHECK(stream.ReadAll() == "done");
+  CHECK(Answers(rig.Ask(rig.DialName("dns.example"), query), "403"));
+  CHECK(web.connections() == 0);
+}
+
+TEST_CASE("IPv6 upstreams are dialled, and judged as any address (5, 16)") {
+  HttpUpstream world("2001:db8::7");
+  HttpUpstream private_one("fd00::7");
+  HttpUpstream v4("198.51.100.7");
+  Rig rig({},
+          "six: allow GET \"http://six.example/**\" at \"fd00::/8\"\n"
+          "at_last: allow GET \"http://[2001:db8::7]/**\"");
+  rig.resolver.Say("api.example", {.addresses = {"2001:db8::7"}});
+  CHECK(Answers(rig.Get("api.example", "/"), "200"));
+  CHECK(world.last() == "GET / HTTP/1.1\r\nHost: api.example\r\n\r\n");
+  CHECK(values::ToString(*rig.Flows(1).at(0).facts.ip) == "2001:db8::7");
+  // Written as an address, in any spelling.
+  for (const char* host : {"[2001:db8::7]", "[2001:DB8:0:0::0007]"}) {
+    CHECK(Answers(rig.Ask(rig.DialProxy(), fmt::format("GET http://{0}/ HTTP/1.1\r\nHost: {0}\r\n"
+                                                       "Connection: close\r\n\r\n",
+                                                       host)),
+                  "200"));
+    CHECK(world.last() == "GET / HTTP/1.1\r\nHost: [2001:db8::7]\r\n\r\n");
+  }
+  CHECK(world.connections() == 3);
+  // Private ones are reached where a rule pins them, and there only.
+  rig.resolver.Say("six.example", {.addresses = {"fd00::7"}});
+  CHECK(Answers(rig.Get("six.example", "/"), "200"));
+  CHECK(private_one.connections() == 1);
+  rig.resolver.Say("api.example", {.addresses = {"fd00::7"}});
+  CHECK(Answers(rig.Get("api.example", "/"), "403"));
+  rig.resolver.Say("six.example", {.addresses = {"fd00::7", "2001:db8::7"}});
+  CHECK(Answers(rig.Get("six.example", "/"), "403"));
+  CHECK(private_one.connections() == 1);
+  // Of both kinds IPv4 is tried first, and the other where that is dead.
+  rig.resolver.Say("api.example", {.addresses = {"2001:db8::7", "198.51.100.7"}});
+  CHECK(Answers(rig.Get("api.example", "/"), "200"));
+  CHECK(v4.connections() == 1);
+  rig.resolver.Say("api.example", {.addresses = {"198.51.100.8", "2001:db8::7"}});
+  CHECK(Answers(rig.Get("api.example", "/"), "200"));
+  CHECK(world.connections() == 4);
+}
+
 TEST_CASE("two names on one address are two names (18)") {
   HttpUpstream upstream("198.51.100.7");
   Rig rig;

@@ -1,5 +1,6 @@
 // HTTP: what passes is written anew, what could be read in two ways does not pass, and an upstream
 // can do nothing worse than fail its own request.
+#include "tests/egress/hostile_requests.h"
 #include "tests/egress/rig.h"
 
 #include <atomic>
@@ -36,40 +37,7 @@ struct Saying {
 TEST_CASE("what two servers could read in two ways reaches none (9)") {
   HttpUpstream upstream("198.51.100.7");
   Rig rig;
-  const std::string get = "GET /pub/x HTTP/1.1\r\nHost: files.example\r\n";
-  const std::string chunk = "0\r\n\r\nGET /pub/y HTTP/1.1\r\nHost: files.example\r\n\r\n";
-  const std::vector<std::string> requests = {
-      Post("Content-Length: 5\r\nTransfer-Encoding: chunked\r\n", chunk),
-      Post("Transfer-Encoding: chunked\r\nContent-Length: 5\r\n", chunk),
-      Post("Content-Length: 5\r\nContent-Length: 6\r\n", "hello!"),
-      Post("Content-Length: 5\r\nContent-Length: 5\r\n", "hello"),
-      Post("Content-Length: 5, 6\r\n", "hello"),
-      Post("Content-Length: +5\r\n", "hello"),
-      Post("Content_Length: 5\r\n", "hello"),
-      Post("Transfer-Encoding: xchunked\r\n", chunk),
-      Post("Transfer-Encoding: gzip, chunked\r\n", chunk),
-      Post("Transfer-Encoding:\x0b"
-           "chunked\r\n",
-           chunk),
-      Post("Transfer-Encoding : chunked\r\n", chunk),
-      Post("X: y\r\n Transfer-Encoding: chunked\r\n", chunk),
-      Post("Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n", chunk),
-      "GET /pub/x HTTP/1.1\nHost: files.example\n\n",
-      get + "Host: api.example\r\n\r\n",
-      get + "X: a\r\r\n\r\n",
-      get + std::string("X: a\0b\r\n\r\n", 10),
-      "GET /pub/x HTTP/1.0\r\nHost: files.example\r\nTransfer-Encoding: chunked\r\n\r\n",
-      "GET /pub/x HTTP/2.0\r\nHost: files.example\r\n\r\n",
-      "GET /pub/x\r\nHost: files.example\r\n\r\n",
-      "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
-      get + "Connection: Host\r\n\r\n",
-      get + "X-Original-URL: /admin\r\n\r\n",
-      "GET /pub/..%2f..%2fetc HTTP/1.1\r\nHost: files.example\r\n\r\n",
-      "GET /pub/%252e%252e/x HTTP/1.1\r\nHost: files.example\r\n\r\n",
-      "GET /pub\\..\\x HTTP/1.1\r\nHost: files.example\r\n\r\n",
-      "GET /pub/..;/x HTTP/1.1\r\nHost: files.example\r\n\r\n",
-      "GET /pub/x#y HTTP/1.1\r\nHost: files.example\r\n\r\n"};
-  for (const std::string& request : requests) {
+  for (const std::string& request : hostile::TwoReadings()) {
     INFO(request);
     const std::string reply = rig.Ask(rig.DialName("files.example"), request);
     CHECK((Answers(reply, "4") || Answers(reply, "5")));
@@ -379,22 +347,61 @@ TEST_CASE("a stall is ended in time, with a reason, and holds up nobody else") {
   CHECK(idle.ReadAll().ends_with("hello"));
 }
 
-TEST_CASE("an upstream is not kept busy for a guest that went away") {
-  std::atomic<bool> ended = false;
+TEST_CASE("an upstream is not kept busy for a guest that broke off") {
+  std::atomic<int> asked = 0;
+  std::atomic<int> ended = 0;
   Upstream stalls("198.51.100.7", 80, [&](Stream& stream) {
-    stream.ReadUntil("\r\n\r\n");
+    if (stream.ReadUntil("\r\n\r\n").starts_with("POST")) stream.ReadBytes(5);
+    ++asked;
     stream.ReadAll();
-    ended = true;
+    ++ended;
   });
   Rig rig;
-  Stream stream = rig.DialName("files.example");
-  stream.Send("GET /pub/x HTTP/1.1\r\nHost: files.example\r\n\r\n");
-  while (stalls.connections() == 0) std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  stream.Close();
-  CHECK(rig.Flows(1).at(0).end.find("went away") != std::string::npos);
-  for (int i = 0; i < 500 && !ended; ++i)
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  CHECK(ended);
+  int count = 0;
+  for (const std::string& request :
+       {std::string("GET /pub/x HTTP/1.1\r\nHost: files.example\r\n\r\n"),
+        Post("Content-Length: 5\r\n", "hello"),
+        // One that has asked for more already.
+        std::string("GET /pub/x HTTP/1.1\r\nHost: files.example\r\n\r\nGET /pub/y")}) {
+    Stream stream = rig.DialName("files.example");
+    stream.Send(request);
+    ++count;
+    while (asked < count) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    stream.Reset();
+    const std::vector<Flow> flows = rig.Flows(count);
+    REQUIRE(flows.size() == static_cast<std::size_t>(count));
+    CHECK(flows.back().end.find("went away") != std::string::npos);
+    for (int i = 0; i < 500 && ended < count; ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    CHECK(ended == count);
+  }
+}
+
+TEST_CASE("a guest that ends its side after its request is answered, and for no longer") {
+  Limits limits;
+  limits.answer_ms = 1'000;
+  Upstream slow("198.51.100.7", 80, [](Stream& stream) {
+    const std::string head = stream.ReadUntil("\r\n\r\n");
+    if (head.starts_with("POST")) stream.ReadBytes(5);
+    // Longer than the gateway looks at who is still there.
+    std::this_thread::sleep_for(std::chrono::milliseconds(700));
+    if (head.find("/never") == std::string::npos) {
+      stream.Send("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello");
+    }
+    stream.ReadAll();
+  });
+  Rig rig(limits);
+  const auto ask = [&](const std::string& request) {
+    Stream stream = rig.DialName("files.example");
+    stream.Send(request);
+    stream.Shut();
+    return stream.ReadAll();
+  };
+  CHECK(ask("GET /pub/x HTTP/1.1\r\nHost: files.example\r\n\r\n").ends_with("\r\n\r\nhello"));
+  CHECK(ask("GET /pub/x HTTP/1.0\r\nHost: files.example\r\n\r\n").ends_with("\r\n\r\nhello"));
+  CHECK(ask("POST /in/x HTTP/1.1\r\nHost: files.example\r\nContent-Length: 5\r\n\r\nhello")
+            .ends_with("\r\n\r\nhello"));
+  CHECK(Answers(ask("GET /pub/never HTTP/1.1\r\nHost: files.example\r\n\r\n"), "504"));
 }
 
 TEST_CASE("heads and requests have their bounds") {

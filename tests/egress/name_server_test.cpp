@@ -86,6 +86,28 @@ TEST_CASE("questions of every type and shape are answered, and none leaves (17)"
   CHECK(rig.resolver.asked().empty());
 }
 
+TEST_CASE("clients are told to keep to the name server that they have (18)") {
+  Rig rig;
+  for (const unsigned type : {1u, 28u, 65u, 255u}) {
+    for (const std::vector<std::string>& canary : std::vector<std::vector<std::string>>{
+             {"use-application-dns", "net"}, {"USE-Application-DNS", "Net"}}) {
+      CHECK(Read(rig.AskDnsRaw(Question(Wire(canary), type))).code == 3);
+    }
+  }
+  // Nothing is known of a resolver over TLS or HTTPS, by itself or below a name.
+  for (const std::vector<std::string>& designated : std::vector<std::vector<std::string>>{
+           {"_dns", "resolver", "arpa"}, {"_dns", "dns", "example"}, {"resolver", "arpa"}}) {
+    for (const unsigned type : {64u, 65u}) {
+      const Reply reply = Read(rig.AskDnsRaw(Question(Wire(designated), type)));
+      CHECK((reply.code == 0 && reply.answers == 0));
+    }
+  }
+  CHECK(rig.gateway().Names().empty());
+  // Not its neighbours.
+  CHECK(Read(rig.AskDns("www.use-application-dns.net")).answers == 1);
+  CHECK(rig.resolver.asked().empty());
+}
+
 TEST_CASE("questions on a connection come in any pieces, and one that never ends ends itself") {
   Limits limits;
   limits.dns_ms = 300;

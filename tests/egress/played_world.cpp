@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <linux/ipv6.h>
 #include <net/if.h>
 #include <netinet/in.h>
 #include <poll.h>
@@ -34,14 +35,28 @@ sockaddr_in At(const std::string& address, std::uint16_t port) {
   return at;
 }
 
+sockaddr_in6 AtV6(const std::string& address, std::uint16_t port) {
+  sockaddr_in6 at{};
+  at.sin6_family = AF_INET6;
+  at.sin6_port = htons(port);
+  Must(inet_pton(AF_INET6, address.c_str(), &at.sin6_addr) == 1, "an address");
+  return at;
+}
+
 int Bound(int type, const std::string& address, std::uint16_t port) {
   EnterPlayedWorld();
-  const int fd = socket(AF_INET, type | SOCK_CLOEXEC, 0);
+  const bool is_v6 = address.find(':') != std::string::npos;
+  const int fd = socket(is_v6 ? AF_INET6 : AF_INET, type | SOCK_CLOEXEC, 0);
   Must(fd >= 0, "a socket");
   const int on = 1;
   setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
-  const sockaddr_in at = At(address, port);
-  Must(bind(fd, reinterpret_cast<const sockaddr*>(&at), sizeof(at)) == 0, "bind");
+  if (is_v6) {
+    const sockaddr_in6 at = AtV6(address, port);
+    Must(bind(fd, reinterpret_cast<const sockaddr*>(&at), sizeof(at)) == 0, "bind");
+  } else {
+    const sockaddr_in at = At(address, port);
+    Must(bind(fd, reinterpret_cast<const sockaddr*>(&at), sizeof(at)) == 0, "bind");
+  }
   if (type == SOCK_STREAM) Must(listen(fd, 4096) == 0, "listen");
   return fd;
 }
@@ -57,6 +72,14 @@ void AddToLoopback(int fd, const char* label, const char* address, const char* m
   Must(ioctl(fd, SIOCSIFNETMASK, &request) == 0, "a mask of the loopback");
 }
 
+void AddToLoopback(int fd, const char* address) {
+  in6_ifreq request{};
+  request.ifr6_addr = AtV6(address, 0).sin6_addr;
+  request.ifr6_prefixlen = 64;
+  request.ifr6_ifindex = static_cast<int>(if_nametoindex("lo"));
+  Must(ioctl(fd, SIOCSIFADDR, &request) == 0, "an IPv6 address of the loopback");
+}
+
 }  // namespace
 
 void EnterPlayedWorld() {
@@ -70,6 +93,10 @@ void EnterPlayedWorld() {
     AddToLoopback(fd.get(), "lo:1", "198.51.100.1", "255.255.255.0");
     AddToLoopback(fd.get(), "lo:2", "203.0.113.1", "255.255.255.0");
     AddToLoopback(fd.get(), "lo:3", "10.20.0.1", "255.255.0.0");
+    const OwnedFd v6(socket(AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+    for (const char* address : {"2001:db8::7", "2001:db8::53", "fd00::7"}) {
+      AddToLoopback(v6.get(), address);
+    }
     return true;
   }();
   (void)entered;
@@ -313,6 +340,11 @@ std::string PlayedResolver::AnswerTo(const std::string& query, bool tcp) {
   const Records& records = found->second;
   if (records.silent) return {};
   if (!records.raw.empty()) return id + records.raw;
+  if (records.reply) {
+    const std::string reply =
+        records.reply({.wire = question, .wants_v6 = wants_v6, .is_tcp = tcp});
+    return reply.empty() ? reply : id + reply;
+  }
   if (records.cut && !tcp) {
     return id + Number(0x8380, 2) + Number(1, 2) + Number(0, 2) + Number(0, 4) + question;
   }

@@ -92,6 +92,34 @@ class HttpUpstream {
   Upstream server_;
 };
 
+// A server of streams: takes what comes, says `done` at its end, and keeps it.
+struct Sink {
+  std::mutex mutex;
+  std::vector<std::string> seen;
+  Upstream server;
+  explicit Sink(std::uint16_t port, std::string first = {})
+      : server("198.51.100.7", port, [this, first](Stream& stream) {
+          if (!first.empty()) stream.Send(first);
+          std::string all = stream.ReadAll();
+          {
+            const std::lock_guard lock(mutex);
+            seen.push_back(std::move(all));
+          }
+          stream.Send("done");
+        }) {}
+  std::string last() {
+    const std::lock_guard lock(mutex);
+    return seen.empty() ? std::string() : seen.back();
+  }
+};
+
+// A question as it came: as it stands on the wire, with type and class.
+struct PlayedQuestion {
+  std::string wire;
+  bool wants_v6 = false;
+  bool is_tcp = false;
+};
+
 // The authority for every name there is, over UDP and TCP.
 class PlayedResolver {
  public:
@@ -101,7 +129,9 @@ class PlayedResolver {
     bool silent = false;                      // no answer at all
     bool cut = false;                         // over UDP: come by TCP
     std::string raw = {};                     // these bytes behind the question's id
-    std::vector<std::string> then = {};       // addresses from the second question on
+    // All behind the question's id, made by the test.
+    std::function<std::string(const PlayedQuestion&)> reply = {};
+    std::vector<std::string> then = {};  // addresses from the second question on
     unsigned code = 0;
   };
   PlayedResolver();

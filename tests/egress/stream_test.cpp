@@ -2,34 +2,11 @@
 #include "runtime/egress/sample_hello.h"
 #include "tests/egress/rig.h"
 
-#include <mutex>
-
 #include <catch2/catch.hpp>
 #include <fmt/format.h>
 
 namespace curfew::egress {
 namespace {
-
-// Takes what comes, says `done` at its end, and keeps it.
-struct Sink {
-  std::mutex mutex;
-  std::vector<std::string> seen;
-  Upstream server;
-  explicit Sink(std::uint16_t port, std::string first = {})
-      : server("198.51.100.7", port, [this, first](Stream& stream) {
-          if (!first.empty()) stream.Send(first);
-          std::string all = stream.ReadAll();
-          {
-            const std::lock_guard lock(mutex);
-            seen.push_back(std::move(all));
-          }
-          stream.Send("done");
-        }) {}
-  std::string last() {
-    const std::lock_guard lock(mutex);
-    return seen.empty() ? std::string() : seen.back();
-  }
-};
 
 // An alert is what the guest gets, and nothing reaches the upstream.
 std::string AlertOf(Rig& rig, Stream stream, const std::string& text) {
