@@ -45,7 +45,7 @@ std::string GuestRig::Missing() {
   return manifest ? "" : manifest.error().message;
 }
 
-GuestRig::GuestRig(Network network) {
+GuestRig::GuestRig(Network network, const std::function<void(const network::Wire&)>& on_wired) {
   char folder[] = "/tmp/curfew-rig-XXXXXX";
   state_ = mkdtemp(folder);
   image_ = Must(image::Open(ImageFolder()));
@@ -61,6 +61,7 @@ GuestRig::GuestRig(Network network) {
   spec.disks.push_back({std::move(scratch.file), std::move(scratch.key), scratch.bytes, "work"});
   if (network == Network::Wired) {
     wire_ = Must(network::MakeWire("cf-rigaaaaaaaaaaaaa"));
+    if (on_wired) on_wired(*wire_);
     spec.nic = machine::Nic{std::move(wire_->tap), std::string(network::GuestMac)};
   }
   spec.memory_bytes = MemoryBytes;

@@ -32,9 +32,10 @@ class GuestRig {
   static std::string Missing();
 
   // Boots up to Ready, with a scratch disk at /work. With a network: on a wire whose gateway is the
-  // test.
+  // test; `on_wired` sees the wire before there is a machine.
   enum class Network { None, Wired };
-  explicit GuestRig(Network network = Network::None);
+  explicit GuestRig(Network network = Network::None,
+                    const std::function<void(const network::Wire&)>& on_wired = {});
   ~GuestRig();
 
   // Polls everything until `done`; false when that took more than `patience_ms`.

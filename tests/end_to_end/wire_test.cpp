@@ -1,10 +1,12 @@
 // The wire under a real guest: programs inside try every way out, and the test, which plays the
 // gateway, says what arrived. One boot serves all of it.
 #include "runtime/network/namespace.h"
+#include "tests/end_to_end/capture.h"
 #include "tests/end_to_end/guest_rig.h"
 
 #include <arpa/inet.h>
 #include <map>
+#include <optional>
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -273,6 +275,34 @@ void CheckNames(GuestRig& rig, PlayedGateway& gateway) {
   CHECK(gateway.asked[0].find(std::string("\4name\7example\0", 14)) != std::string::npos);
 }
 
+// From before the machine was there until its first command: a guest that boots says nothing, to
+// anybody, and nothing is said to it.
+void CheckBoot(GuestRig& rig, PlayedGateway& gateway, Capture& capture) {
+  CHECK(capture.links() == std::vector<std::string>{"lo", rig.wire().identity.tap_name});
+  CHECK(capture.Lines().empty());
+  CHECK(rig.Run({"true"}).exited->value == 0);
+  CHECK(capture.Lines().empty());
+  gateway.Turn();
+  CHECK(gateway.arrived.empty());
+  CHECK(gateway.asked.empty());
+  // The first command that asks for a name is the first to be heard, by its gateway alone.
+  CheckNames(rig, gateway);
+  gateway.asked.clear();
+  const std::vector<std::string> lines = capture.Lines();
+  REQUIRE(lines.size() >= 4);
+  CHECK(lines[0] == "guest: arp for 10.0.2.2");
+  CHECK(lines[1] == "gateway: arp from 10.0.2.2");
+  CHECK(lines[2] == "guest: udp to 10.0.2.2:53");
+  for (const std::string& line : lines) {
+    INFO(line);
+    const bool is_expected = line == "guest: udp to 10.0.2.2:53" ||
+                             line.starts_with("gateway: udp to 10.0.2.15:") ||
+                             line.find(": arp for ") != std::string::npos ||
+                             line.find(": arp from ") != std::string::npos;
+    CHECK(is_expected);
+  }
+}
+
 void CheckEscapes(GuestRig& rig, PlayedGateway& gateway, const Baits& baits) {
   gateway.arrived.clear();
   gateway.said.clear();
@@ -318,13 +348,15 @@ TEST_CASE("a guest on its wire reaches its gateway, whatever it asks for, and no
     WARN("not run: " << missing);
     return;
   }
-  GuestRig rig(GuestRig::Network::Wired);
+  std::optional<Capture> capture;
+  GuestRig rig(GuestRig::Network::Wired,
+               [&](const network::Wire& wire) { capture.emplace(wire.namespace_fd.get()); });
   const Baits baits(rig.wire());
   PlayedGateway gateway(rig.wire());
   rig.on_turn = [&] { gateway.Turn(); };
+  CheckBoot(rig, gateway, *capture);
   CheckSettings(rig);
   CheckConnections(rig, gateway, baits);
-  CheckNames(rig, gateway);
   CheckEscapes(rig, gateway, baits);
   CheckDenials(rig);
 }
