@@ -118,6 +118,16 @@ class Status(rig.EndToEnd):
         self.assertIn("libcurfew_jit.so", done.stderr)
         self.assert_over(reason="done")
 
+    def test_on_a_host_without_pages_for_code_the_interpreter_decides_and_it_is_said(self):
+        self.policies.append(self.write("reach.curfew", REACH))
+        refusing = ["python3", os.path.join(rig.ROOT, "tests", "fakes", "refuse_code_pages.py")]
+        done = subprocess.run(refusing + self.arguments(self.task([self.python("print('hello')")])),
+                              capture_output=True, text=True, timeout=rig.PATIENCE)
+        self.assertEqual((done.returncode, done.stdout), (0, "hello\n"), done.stderr)
+        self.assertIn("the interpreter decides", done.stderr)
+        self.assertIn("Permission denied", done.stderr)
+        self.assert_over(reason="done")
+
 
 class Bulk(rig.EndToEnd):
     def test_a_loud_task_grows_no_memory_and_loses_nothing(self):
