@@ -28,9 +28,11 @@ std::string Describe(const EgressFacts& facts) {
     const std::string_view word = facts.scheme ? WordOf(*facts.scheme) : "connect";
     return fmt::format("{} {}:{}", word, place, facts.port);
   }
-  std::string text = facts.method + " http://" + place;
+  std::string text;
+  text.reserve(facts.method.size() + place.size() + facts.path.size() + 16);
+  text.append(facts.method).append(" http://").append(place);
   if (facts.port != 80) text.append(":").append(std::to_string(facts.port));
-  return text + facts.path;
+  return text.append(facts.path);
 }
 
 void State(const EgressFacts& facts, module::Request& request) {

@@ -7,6 +7,7 @@
 #include <array>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -51,19 +52,26 @@ std::string_view PhraseOf(unsigned status) {
 // field of its own, every reason in the body.
 std::string RefusalText(unsigned status, const EgressFacts& facts, const gate::Answer& answer,
                         bool keep_alive) {
-  std::string body = "Curfew refused this request.\n";
-  if (facts.http == Visible::Seen) body.append(Describe(facts)).append("\n");
   // Put together by hand: a guest that insists has it written for each of its requests.
-  std::string text = "HTTP/1.1 ";
-  text.reserve(1024);
-  text.append(std::to_string(status)).append(" ").append(PhraseOf(status));
-  text += "\r\nContent-Type: text/plain; charset=utf-8\r\nCache-Control: no-store\r\n";
+  std::string body;
+  body.reserve(512);
+  body += "Curfew refused this request.\n";
+  if (facts.http == Visible::Seen) body.append(Describe(facts)).append("\n");
+  const std::size_t reasons_begin = body.size();
+  std::size_t first_reason_end = reasons_begin;
   for (const gate::Reason& reason : answer.reasons) {
-    const std::string why = Printable(gate::Describe(reason), 1024);
-    body.append(why).append("\n");
-    if (&reason != answer.reasons.data()) continue;
-    text.append("Curfew-Rule: ").append(reason.id);
-    text.append("\r\nCurfew-Reason: ").append(why).append("\r\n");
+    body.append(Printable(gate::Describe(reason), 1024));
+    if (first_reason_end == reasons_begin) first_reason_end = body.size();
+    body += '\n';
+  }
+  std::string text;
+  text.reserve(body.size() + 512);
+  text.append("HTTP/1.1 ").append(std::to_string(status)).append(" ").append(PhraseOf(status));
+  text += "\r\nContent-Type: text/plain; charset=utf-8\r\nCache-Control: no-store\r\n";
+  if (!answer.reasons.empty()) {
+    const std::string_view why = std::string_view(body).substr(0, first_reason_end);
+    text.append("Curfew-Rule: ").append(answer.reasons.front().id);
+    text.append("\r\nCurfew-Reason: ").append(why.substr(reasons_begin)).append("\r\n");
   }
   text.append("Content-Length: ").append(std::to_string(body.size())).append("\r\n");
   if (!keep_alive) text += "Connection: close\r\n";
@@ -91,11 +99,12 @@ Connection::Asks<Event> Connection::ReadHead(Peer& from, MessageReader& reader, 
 }
 
 Connection::Task Connection::ServeHttp(std::optional<Place> direct) {
+  const Limits& limits = core_.setup.limits;
+  MessageReader reader(MessageReader::Kind::Request, limits.http);
   for (bool first = true;; first = false) {
-    const Limits& limits = core_.setup.limits;
     Expect(first ? limits.first_byte_ms : limits.kept_ms);
     if (!guest_.in.is_empty()) Expect(limits.head_ms);
-    MessageReader reader(MessageReader::Kind::Request, limits.http);
+    if (!first) reader.Restart();
     std::size_t size = 0;
     const Event event = co_await ReadHead(guest_, reader, size);
     if (cut_) co_return;
@@ -183,7 +192,10 @@ Connection::Asks<bool> Connection::ServeRequest(Exchange& exchange, MessageReade
   if (cut_) co_return false;
   if (trouble) co_return co_await RespondTrouble(exchange, *std::move(trouble));
   if (!no_body) {
-    upload_.emplace(Upload{.reader = std::move(reader), .framing = exchange.framing, .denial = {}});
+    MessageReader next(MessageReader::Kind::Request, core_.setup.limits.http);
+    upload_.emplace(Upload{.reader = std::exchange(reader, std::move(next)),
+                           .framing = exchange.framing,
+                           .denial = {}});
     asio::co_spawn(core_.io, RunUpload(shared_from_this()), asio::detached);
   }
   const bool again = co_await Answer(exchange);
@@ -212,7 +224,8 @@ Connection::Asks<std::optional<Connection::Trouble>> Connection::Send(Exchange& 
     if (trouble) co_return trouble;
   }
   Expect(core_.setup.limits.answer_ms);
-  const bool sent = co_await upstream_.Write(exchange.head);
+  bool sent = upstream_.WriteNow(exchange.head);
+  if (upstream_.has_rest()) sent = co_await upstream_.WriteRest();
   if (!exchange.reused) std::string().swap(exchange.head);  // nobody sends it again
   if (sent || exchange.reused) co_return std::nullopt;
   co_return Trouble{.message = "the upstream takes no request"};
@@ -397,7 +410,8 @@ Connection::Asks<bool> Connection::SendAnswer(Exchange& exchange, MessageReader&
     if (IsCutByCount()) co_return false;
     if (!begun) core_.pieces.insert(core_.pieces.begin(), text);
     begun = true;
-    const bool written = co_await guest_.Write(std::span<const std::string_view>(core_.pieces));
+    bool written = guest_.WriteNow(core_.pieces);
+    if (guest_.has_rest()) written = co_await guest_.WriteRest();
     if (cut_) co_return false;
     if (!written) break;
     if (took != Took::End) continue;
@@ -420,7 +434,8 @@ Connection::Asks<bool> Connection::Respond(unsigned status, gate::Answer answer,
   const std::string text = RefusalText(status, facts_, answer_, keep_alive);
   EndFlow(status);
   Expect(core_.setup.limits.head_ms);
-  const bool written = co_await guest_.Write(text);
+  bool written = guest_.WriteNow(text);
+  if (guest_.has_rest()) written = co_await guest_.WriteRest();
   if (written && keep_alive) co_return true;
   co_await LetGo();
   co_return false;

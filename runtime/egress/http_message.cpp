@@ -19,6 +19,9 @@ using BeastError = boost::beast::error_code;
 // A chunk's first line, or the trailer behind the last chunk.
 constexpr std::size_t kChunkHeadBytesMax = 8 * 1024;
 
+// Most heads have no more.
+constexpr std::size_t kUsualFields = 16;
+
 std::string_view ViewOf(BeastView view) { return {view.data(), view.size()}; }
 
 char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
@@ -194,6 +197,27 @@ struct MessageReader::State {
   std::size_t seen = 0;  // of a head that is not whole
   bool over = false;
 
+  State(Kind the_kind, const HttpBounds& bounds) : kind(the_kind) {
+    reading.bounds = bounds;
+    reading.head.fields.reserve(kUsualFields);
+    Restart();
+  }
+  void Restart() {
+    Reading fresh;
+    fresh.bounds = reading.bounds;
+    // Their room is kept.
+    fresh.head.fields = std::move(reading.head.fields);
+    fresh.head.fields.clear();
+    reading = std::move(fresh);
+    seen = 0;
+    over = false;
+    if (is_request()) {
+      request.emplace(reading);
+    } else {
+      response.emplace(reading);
+      if (kind == Kind::ResponseToHead) response->skip(true);
+    }
+  }
   [[nodiscard]] bool is_request() const { return kind == Kind::Request; }
 
   std::size_t Put(std::string_view bytes, BeastError& error) {
@@ -227,19 +251,12 @@ struct MessageReader::State {
 };
 
 MessageReader::MessageReader(Kind kind, const HttpBounds& bounds)
-    : state_(std::make_unique<State>()) {
-  state_->kind = kind;
-  state_->reading.bounds = bounds;
-  if (kind == Kind::Request) {
-    state_->request.emplace(state_->reading);
-  } else {
-    state_->response.emplace(state_->reading);
-    if (kind == Kind::ResponseToHead) state_->response->skip(true);
-  }
-}
+    : state_(std::make_unique<State>(kind, bounds)) {}
 MessageReader::MessageReader(MessageReader&&) noexcept = default;
 MessageReader& MessageReader::operator=(MessageReader&&) noexcept = default;
 MessageReader::~MessageReader() = default;
+
+void MessageReader::Restart() { state_->Restart(); }
 
 MessageReader::Step MessageReader::State::ReadHead(std::string_view bytes) {
   // Not beyond the head: a body may hold anything.

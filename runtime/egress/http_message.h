@@ -56,6 +56,8 @@ class MessageReader {
   MessageReader(MessageReader&&) noexcept;
   MessageReader& operator=(MessageReader&&) noexcept;
   ~MessageReader();
+  // Forgets the message that was read, and begins with the next one of its kind.
+  void Restart();
 
   // The next thing in `bytes`, which begin with what no step consumed yet. A head is read once it
   // is there as a whole. After End and Refused nothing more is read.

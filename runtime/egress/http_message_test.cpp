@@ -170,5 +170,26 @@ TEST_CASE("an answer ends by its length, by its chunks, or with the stream") {
   CHECK(end_of("HTTP/1.1 2000 OK\r\n\r\n") == "refused");
 }
 
+TEST_CASE("a reader that begins anew knows nothing of the message before") {
+  MessageReader reader(Kind::Request, {});
+  const std::string with_body = std::string(Post) + "Content-Length: 5\r\nX-A: b\r\n\r\n";
+  REQUIRE(reader.Read(with_body).event == Event::Head);
+  reader.Restart();
+  const std::string plain = "GET /b HTTP/1.0\r\nHost: b.example\r\n\r\n";
+  REQUIRE(reader.Read(plain).event == Event::Head);
+  CHECK(reader.head().method == "GET");
+  CHECK(reader.head().fields.size() == 1);
+  CHECK(reader.head().framing == Framing::None);
+  CHECK(reader.head().length == 0);
+  CHECK(!reader.head().keep_alive);
+  CHECK(reader.Read({}).event == Event::End);
+
+  reader.Restart();
+  REQUIRE(reader.Read("GET / HTTP/1.1\n\n").event == Event::Refused);
+  reader.Restart();
+  CHECK(reader.refusal().empty());
+  REQUIRE(reader.Read(plain).event == Event::Head);
+}
+
 }  // namespace
 }  // namespace curfew::egress

@@ -41,6 +41,8 @@ constexpr std::array<std::string_view, 3> MethodOverrides = {"x-http-method-over
 constexpr std::array<std::string_view, 3> PathOverrides = {"x-original-url", "x-rewrite-url",
                                                            "x-original-uri"};
 
+constexpr std::string_view HttpPrefix = "http://";
+
 template <std::size_t N>
 bool IsOneOf(std::string_view name, const std::array<std::string_view, N>& names) {
   return std::any_of(names.begin(), names.end(),
@@ -74,7 +76,10 @@ std::variant<Place, HttpRefusal> ReadAuthority(std::string_view authority,
   if (authority.find_first_of("/?#\\") != std::string_view::npos) {
     return Invalid("a host cannot hold `/`, `?`, `#` or a backslash");
   }
-  const auto url = values::ParseUrl(fmt::format("http://{}/", authority));
+  std::string text;
+  text.reserve(authority.size() + 8);
+  text.append(HttpPrefix).append(authority).append("/");
+  const auto url = values::ParseUrl(text);
   if (!url) return Invalid("the host is malformed: " + url.error().message);
   const bool has_port = authority.rfind(':') != std::string_view::npos && !authority.ends_with(']');
   if (!has_port && !usual_port) return Invalid("CONNECT names a host and a port");
@@ -90,6 +95,7 @@ std::variant<Place, HttpRefusal> ReadAuthority(std::string_view authority,
 
 struct Target {
   std::optional<Place> place;  // of absolute form
+  std::string_view authority;  // then, as it is spelt
   std::string path;
   std::optional<std::string> query;
 };
@@ -121,9 +127,20 @@ std::variant<Target, HttpRefusal> ReadTarget(std::string_view text) {
     place.address = values::Unwrap(std::get<values::Address>(url.place));
   }
   target.place = std::move(place);
+  target.authority = text.substr(HttpPrefix.size());
+  target.authority = target.authority.substr(0, target.authority.find_first_of("/?"));
   target.path = std::move(url.path);
   target.query = std::move(url.query);
   return target;
+}
+
+// Host, read once where it is spelt as the place was that is known already: its canonical name, or
+// the target's authority.
+std::variant<Place, HttpRefusal> ReadHost(std::string_view host, const Target& target,
+                                          const std::optional<Place>& direct) {
+  if (target.place && target.authority == host) return *target.place;
+  if (direct && direct->port == 80 && !host.empty() && direct->host == host) return *direct;
+  return ReadAuthority(host, std::uint16_t{80});
 }
 
 std::string Upper(std::string_view text) {
@@ -259,7 +276,7 @@ std::variant<HttpRequest, HttpRefusal> ReadRequest(const MessageHead& head,
     return Invalid("`Upgrade` would end the protocol that can be judged; leave it out", 403);
   }
   if (!read.host) return Invalid("there is no Host");
-  auto host_read = ReadAuthority(*read.host, std::uint16_t{80});
+  auto host_read = ReadHost(*read.host, target, direct);
   if (auto* refusal = std::get_if<HttpRefusal>(&host_read)) return std::move(*refusal);
   request.place = std::get<Place>(std::move(host_read));
   if (target.place && *target.place != request.place) {

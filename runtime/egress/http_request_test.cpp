@@ -49,6 +49,26 @@ TEST_CASE("a path that two servers read in two ways is refused") {
   }
 }
 
+TEST_CASE("a place that is spelt twice alike is the same as one that is spelt in two ways") {
+  for (const auto& [target, host] : std::vector<std::pair<std::string, std::string>>{
+           {"http://FILES.example/a", "FILES.example"},
+           {"http://FILES.example/a", "files.example"},
+           {"http://files.example:80/a", "files.example:80"},
+           {"http://files.example:80/a", "files.example"},
+           {"http://files.example.?b", "files.example."},
+           {"/a", "files.example"},
+           {"/a", "files.example:80"}}) {
+    INFO(target << " " << host);
+    CHECK(Asked(Get(target, host)).request().place == Files);
+  }
+  const Place other{.host = "files.example", .address = {}, .port = 81};
+  CHECK(Asked(Get("/a"), other).is_refused());
+  CHECK(Asked(Get("/a", "files.example:81"), other).request().place == other);
+  CHECK(Asked(Get("http://a@files.example/", "a@files.example"), std::nullopt).is_refused());
+  CHECK(Asked(Get("http://a.example\\/", "a.example\\"), std::nullopt).is_refused());
+  CHECK(Asked(Get("http:///", ""), std::nullopt).is_refused());
+}
+
 TEST_CASE("Host is there once, and names the place of the connection") {
   CHECK(Asked("GET / HTTP/1.1\r\n\r\n").is_refused());
   CHECK(Asked(Get("/", "files.example", "Host: files.example\r\n")).is_refused());

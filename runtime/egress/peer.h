@@ -78,6 +78,13 @@ class Peer {
   // All of it, in order; the pieces are not looked at after the first suspension. False: it failed.
   boost::asio::awaitable<bool> Write(std::span<const std::string_view> pieces);
   boost::asio::awaitable<bool> Write(std::string_view text);
+  // The same in two parts, for what most often needs no more than the first: sends what the socket
+  // takes at once and copies the rest, which is WriteRest's to send before anything else is
+  // written.
+  [[nodiscard]] bool WriteNow(std::span<const std::string_view> pieces);
+  [[nodiscard]] bool WriteNow(std::string_view text);
+  [[nodiscard]] bool has_rest() const { return !rest_.empty(); }
+  boost::asio::awaitable<bool> WriteRest();
   boost::asio::awaitable<bool> WaitWritable();
 
   // Whether the peer said nothing since the last byte that was read, not even that it is gone.
@@ -95,10 +102,11 @@ class Peer {
   void Reset();
 
  private:
-  boost::asio::awaitable<bool> WriteRest(std::string_view rest);
+  boost::asio::awaitable<bool> WriteAll(std::string_view rest);
 
   Meter& meter_;
   boost::asio::posix::stream_descriptor descriptor_;
+  std::string rest_;  // written, and not sent yet
   bool failed_ = false;
   bool drained_ = true;  // the last read took all that there was
   unsigned in_a_row_ = 0;

@@ -39,7 +39,9 @@ std::string BytesOf(const module::Value& value, TypeKind kind) {
 }  // namespace
 
 std::string Describe(const Reason& reason) {
-  std::string text = reason.id;
+  std::string text;
+  text.reserve(reason.id.size() + reason.file.size() + reason.message.size() + 24);
+  text += reason.id;
   if (!reason.file.empty()) {
     text.append(" (").append(reason.file).append(":");
     text.append(std::to_string(reason.line)).append(")");

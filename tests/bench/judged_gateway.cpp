@@ -8,9 +8,11 @@
 #include "runtime/keeper/egress_desk.h"
 
 #include <arpa/inet.h>
+#include <array>
 #include <cerrno>
 #include <mutex>
 #include <netinet/in.h>
+#include <resolv.h>
 #include <sys/socket.h>
 
 namespace curfew::bench {
@@ -18,19 +20,34 @@ namespace {
 
 constexpr std::uint16_t ProxyPort = 3128;
 
-Result<OwnedFd> ListenOnLoopback(int type, std::uint16_t& port) {
+Result<OwnedFd> ListenAnywhere(int type, std::uint16_t& port) {
   OwnedFd fd(socket(AF_INET, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   sockaddr_in at{};
   at.sin_family = AF_INET;
-  at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  at.sin_addr.s_addr = htonl(INADDR_ANY);
   socklen_t size = sizeof at;
   auto* address = reinterpret_cast<sockaddr*>(&at);
   if (bind(fd.get(), address, size) != 0 || (type == SOCK_STREAM && listen(fd.get(), 4096) != 0) ||
       getsockname(fd.get(), address, &size) != 0) {
-    return SystemFailure(errno, "listen on the loopback");
+    return SystemFailure(errno, "listen");
   }
   port = ntohs(at.sin_port);
   return fd;
+}
+
+// Where the guest meant to go, by the address that it dialled.
+Result<egress::Endpoint> DestinationOf(int connection, const values::Address& proxy) {
+  sockaddr_in at{};
+  socklen_t size = sizeof at;
+  if (getsockname(connection, reinterpret_cast<sockaddr*>(&at), &size) != 0) {
+    return SystemFailure(errno, "ask where a connection goes");
+  }
+  if (at.sin_addr.s_addr == htonl(INADDR_LOOPBACK)) {
+    return egress::Endpoint{.address = proxy, .port = ProxyPort};
+  }
+  char text[INET_ADDRSTRLEN];
+  inet_ntop(AF_INET, &at.sin_addr, text, sizeof text);
+  return egress::Endpoint{.address = *values::ParseAddress(text), .port = 80};
 }
 
 evidence::Json CreateRequest(const std::string& image) {
@@ -67,6 +84,7 @@ struct JudgedGateway::Parts {
   std::unique_ptr<host::EventLoop> loop;
   egress::SameNamespace outside;
   std::uint16_t port = 0;
+  std::uint16_t dns_port = 0;
   std::unique_ptr<keeper::EgressDesk> desk;
   std::unique_ptr<egress::Gateway> gateway;
 
@@ -147,13 +165,12 @@ Outcome JudgedGateway::Parts::StartGateway(const std::string& resolver) {
                                              .note_untold_denials = [](std::size_t) {},
                                              .note_lost_flows = [](std::uint64_t) {}}));
   egress::Setup setup;
-  std::uint16_t dns = 0;
-  CURFEW_TRY(setup.streams, ListenOnLoopback(SOCK_STREAM, port));
-  CURFEW_TRY(setup.dns_datagrams, ListenOnLoopback(SOCK_DGRAM, dns));
+  CURFEW_TRY(setup.streams, ListenAnywhere(SOCK_STREAM, port));
+  CURFEW_TRY(setup.dns_datagrams, ListenAnywhere(SOCK_DGRAM, dns_port));
   setup.own_address = *values::ParseAddress("10.0.2.2");
   setup.names_base = *values::ParseAddress("198.18.0.0");
-  setup.destination_of = [proxy = setup.own_address](int) -> Result<egress::Endpoint> {
-    return egress::Endpoint{.address = proxy, .port = ProxyPort};
+  setup.destination_of = [proxy = setup.own_address](int connection) {
+    return DestinationOf(connection, proxy);
   };
   setup.resolvers = {{*values::ParseAddress(resolver), 53}};
   CURFEW_TRY(gateway, egress::Gateway::Start(std::move(setup), *desk, outside, *desk, *host.clock));
@@ -178,6 +195,23 @@ JudgedGateway::~JudgedGateway() {
 }
 
 std::uint16_t JudgedGateway::port() const { return parts_->port; }
+Result<std::string> JudgedGateway::AddressOf(const std::string& name) const {
+  struct __res_state resolver{};
+  if (res_ninit(&resolver) != 0) return Failure(FailureCode::NotFound, "no resolver can be asked");
+  resolver.nscount = 1;
+  resolver.nsaddr_list[0].sin_family = AF_INET;
+  resolver.nsaddr_list[0].sin_port = htons(parts_->dns_port);
+  resolver.nsaddr_list[0].sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  std::array<unsigned char, 512> answer;
+  const int size = res_nquery(&resolver, name.c_str(), ns_c_in, ns_t_a, answer.data(),
+                              static_cast<int>(answer.size()));
+  res_nclose(&resolver);
+  if (size < 4) return Failure(FailureCode::NotFound, "the gateway has no address for " + name);
+  // The address is the answer's last field.
+  char text[INET_ADDRSTRLEN];
+  inet_ntop(AF_INET, answer.data() + size - 4, text, sizeof text);
+  return std::string(text);
+}
 egress::Gateway& JudgedGateway::gateway() { return *parts_->gateway; }
 std::string JudgedGateway::engine() const { return std::string(parts_->engine.engine->kind()); }
 

@@ -1,6 +1,7 @@
 // A gateway as a keeper has it, for the benchmark: the keeper's own desk, questions and books in
 // front of it, native code behind them, every flow on record. What is played is the wire alone: the
-// guest is whoever connects to `port`, and all of it goes to the gateway as to a proxy.
+// guest is whoever connects to `port`; at the loopback's address that is the gateway as a proxy, at
+// the address of a name port 80 of that name.
 #pragma once
 
 #include "compiler/base/result.h"
@@ -22,6 +23,8 @@ class JudgedGateway {
   ~JudgedGateway();
 
   [[nodiscard]] std::uint16_t port() const;
+  // What the gateway's name server answers for a name.
+  [[nodiscard]] Result<std::string> AddressOf(const std::string& name) const;
   [[nodiscard]] egress::Gateway& gateway();
   // What decides: native or interpreter.
   [[nodiscard]] std::string engine() const;

@@ -93,6 +93,7 @@ void EnterPlayedWorld() {
     AddToLoopback(fd.get(), "lo:1", "198.51.100.1", "255.255.255.0");
     AddToLoopback(fd.get(), "lo:2", "203.0.113.1", "255.255.255.0");
     AddToLoopback(fd.get(), "lo:3", "10.20.0.1", "255.255.0.0");
+    AddToLoopback(fd.get(), "lo:4", "198.18.0.1", "255.254.0.0");
     const OwnedFd v6(socket(AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0));
     for (const char* address : {"2001:db8::7", "2001:db8::53", "fd00::7"}) {
       AddToLoopback(v6.get(), address);

@@ -17,8 +17,8 @@
 namespace curfew::egress {
 
 // Puts the calling thread, and those that it starts from then on, into a fresh namespace whose
-// loopback has all of 198.51.100.0/24, 203.0.113.0/24, 10.20.0.0/16 and 127.0.0.0/8. Once is
-// enough. Needs root.
+// loopback has all of 198.51.100.0/24, 203.0.113.0/24, 10.20.0.0/16, 198.18.0.0/15 and
+// 127.0.0.0/8. Once is enough. Needs root.
 void EnterPlayedWorld();
 
 // A socket of the test that blocks, but never for more than ten seconds.
