@@ -245,7 +245,7 @@ Part Shaper::DescribePaths(const NodeRecord& node) {
   part.words.push_back(RangeWord(node.b, node.c));
   if (node.c != 1) return part;
   const module::PatternRecord& pattern = t_.patterns[node.b];
-  if (pattern.mode != static_cast<std::uint32_t>(values::Letters::Exact)) return part;
+  if (pattern.mode != static_cast<std::uint32_t>(values::Reading::Exact)) return part;
   const std::string_view glob = t_.TextOf(pattern.text);
   const std::uint32_t offset = t_.texts[pattern.text].offset;
   constexpr std::string_view kBelow = "/**";

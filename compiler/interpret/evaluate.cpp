@@ -314,7 +314,7 @@ Truth Evaluation::Pattern(const NodeRecord& node, const Value* element) const {
     const std::string_view glob = t_.TextOf(pattern.text);
     const bool meets =
         node.op == NodeOp::PathIn
-            ? values::MatchesPathGlob(glob, text.value, static_cast<values::Letters>(pattern.mode))
+            ? values::MatchesPathGlob(glob, text.value, static_cast<values::Reading>(pattern.mode))
             : values::MatchesTextGlob(glob, text.value);
     if (meets) return Known(true);
   }

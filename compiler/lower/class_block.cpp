@@ -145,7 +145,7 @@ void LowerExec(Lowering& lowering, const model::Class& of, Block& block) {
     if (grant.reach == model::ExecGrant::Reach::Patterns) {
       std::vector<ir::Pattern> patterns;
       for (const values::PathGlob& glob : grant.patterns) {
-        patterns.push_back({glob.text, static_cast<std::uint32_t>(values::Letters::Exact)});
+        patterns.push_back({glob.text, static_cast<std::uint32_t>(values::Reading::Exact)});
       }
       group.entries.push_back(
           {allow, b.PatternsIn(NodeOp::PathIn, lowering.Text(slot::ExecProgram), patterns)});
@@ -165,7 +165,7 @@ void LowerExport(Lowering& lowering, const model::Class& of, Block& block) {
     for (const model::TransferRule& rule : link->filesystem.exports) {
       std::vector<ir::Pattern> patterns;
       for (const values::PathGlob& glob : rule.patterns) {
-        patterns.push_back({glob.text, static_cast<std::uint32_t>(values::Letters::Exact)});
+        patterns.push_back({glob.text, static_cast<std::uint32_t>(values::Reading::Exact)});
       }
       const NodeId says =
           b.And(b.PatternsIn(NodeOp::PathIn, lowering.Text(slot::ExportPath), patterns),

@@ -239,7 +239,7 @@ NodeId ExpressionLowering::Match(ExprId id) {
   const auto& path = std::get<values::PathGlob>(pattern);
   return b_.PatternsIn(
       NodeOp::PathIn, text,
-      std::array{ir::Pattern{path.text, static_cast<std::uint32_t>(values::Letters::Exact)}});
+      std::array{ir::Pattern{path.text, static_cast<std::uint32_t>(values::Reading::Exact)}});
 }
 
 NodeId ExpressionLowering::Condition(ExprId id) {

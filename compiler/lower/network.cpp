@@ -110,9 +110,9 @@ NodeId NetworkLowering::Ports(const std::vector<model::PortRange>& ports) {
 NodeId NetworkLowering::BesidesPlace(const EgressTarget& target, EgressRule::Effect effect) {
   std::vector<NodeId> parts{Ports(target.ports), Schemes(target)};
   if (target.path) {
-    const auto letters =
-        effect == EgressRule::Effect::Deny ? values::Letters::FoldAscii : values::Letters::Exact;
-    const ir::Pattern pattern{target.path->text, static_cast<std::uint32_t>(letters)};
+    const auto reading =
+        effect == EgressRule::Effect::Deny ? values::Reading::Wide : values::Reading::Exact;
+    const ir::Pattern pattern{target.path->text, static_cast<std::uint32_t>(reading)};
     parts.push_back(
         b_.PatternsIn(NodeOp::PathIn, l_.Text(slot::EgressPath), std::span(&pattern, 1)));
   }

@@ -88,7 +88,7 @@ enum class NodeOp : std::uint8_t {
   SameItems,      // items term a and items term b are equal element by element
   Starts,         // items term a begins with items term b
   HostIn,         // text term a meets one of patterns[b, b + c), ascending; values::HostReach
-  PathIn,         // text term a meets one of patterns[b, b + c): mode is a values::Letters
+  PathIn,         // text term a meets one of patterns[b, b + c): mode is a values::Reading
   TextIn,         // text term a meets one of patterns[b, b + c): globs of `matches`
   AddressIn,      // text term a, 16 bytes, lies in one of blocks[b, b + c)
   AddressInItems  // text term a, 16 bytes, lies in an element of items term b: 17 bytes each

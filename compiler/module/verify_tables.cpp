@@ -440,7 +440,7 @@ bool Verifier::Patterns() {
       const auto [text, mode] = t_.patterns[i];
       const std::uint32_t mode_max =
           op == NodeOp::HostIn   ? static_cast<std::uint32_t>(values::HostReach::AnyDepth)
-          : op == NodeOp::PathIn ? static_cast<std::uint32_t>(values::Letters::FoldAscii)
+          : op == NodeOp::PathIn ? static_cast<std::uint32_t>(values::Reading::Wide)
                                  : 0u;
       if (mode > mode_max) return Fail("a pattern of no mode");
       if (!IsPattern(op, t_.TextOf(text))) return Fail("a pattern that is not canonical");

@@ -90,7 +90,7 @@ std::uint32_t AnyPattern(const Services* services, std::uint64_t patterns, Match
 std::uint32_t PathIn(const Services* services, std::uint64_t patterns, const char* text,
                      std::uint64_t bytes) {
   return AnyPattern(services, patterns, [&](std::string_view glob, std::uint32_t mode) {
-    return values::MatchesPathGlob(glob, {text, bytes}, static_cast<values::Letters>(mode));
+    return values::MatchesPathGlob(glob, {text, bytes}, static_cast<values::Reading>(mode));
   });
 }
 

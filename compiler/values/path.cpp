@@ -12,8 +12,8 @@ namespace {
 
 constexpr char Fold(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
-bool SameByte(char a, char b, Letters letters) {
-  return a == b || (letters == Letters::FoldAscii && Fold(a) == Fold(b));
+bool SameByte(char a, char b, Reading reading) {
+  return a == b || (reading == Reading::Wide && Fold(a) == Fold(b));
 }
 
 std::vector<std::string_view> SplitSegments(std::string_view path) {
@@ -47,10 +47,10 @@ std::string_view TakeBack(Rest& rest) {
 
 // Whether `text` begins with the literal of `glob` up to its end or its first star. Both are moved
 // behind what was read.
-bool TakeLiteral(std::string_view& glob, std::string_view& text, Letters letters) {
+bool TakeLiteral(std::string_view& glob, std::string_view& text, Reading reading) {
   while (!glob.empty() && glob.front() != '*') {
     if (glob.front() == '\\') glob.remove_prefix(1);
-    if (text.empty() || !SameByte(glob.front(), text.front(), letters)) return false;
+    if (text.empty() || !SameByte(glob.front(), text.front(), reading)) return false;
     glob.remove_prefix(1);
     text.remove_prefix(1);
   }
@@ -65,15 +65,46 @@ std::size_t LiteralBytes(std::string_view glob) {
   return bytes;
 }
 
-bool MatchesSegment(std::string_view glob, std::string_view segment, Letters letters) {
+bool MatchesSegment(std::string_view glob, std::string_view segment, Reading reading) {
   if (glob == "*") return !segment.empty();
-  if (!TakeLiteral(glob, segment, letters)) return false;
+  if (!TakeLiteral(glob, segment, reading)) return false;
   if (glob.empty()) return segment.empty();
   glob.remove_prefix(1);
   const std::size_t tail = LiteralBytes(glob);
   if (segment.size() < tail) return false;
   segment.remove_prefix(segment.size() - tail);
-  return TakeLiteral(glob, segment, letters) && segment.empty();
+  return TakeLiteral(glob, segment, reading) && segment.empty();
+}
+
+bool MatchesSegments(std::string_view glob, std::string_view path, Reading reading) {
+  Rest glob_rest = glob.substr(1);
+  Rest path_rest = path.substr(1);
+  while (glob_rest) {
+    const std::string_view segment = TakeFront(glob_rest);
+    if (segment == "**") {
+      // What the tail does not take from the back, `**` takes; a tail of nothing takes nothing.
+      while (glob_rest) {
+        const std::string_view tail = TakeBack(glob_rest);
+        if (!path_rest || !MatchesSegment(tail, TakeBack(path_rest), reading)) return false;
+      }
+      return true;
+    }
+    if (!path_rest || !MatchesSegment(segment, TakeFront(path_rest), reading)) return false;
+  }
+  return !path_rest;
+}
+
+// `/a;x/;y/b;` as `/a/b` (RFC 3986, 3.3).
+std::string WithoutParameters(std::string_view path) {
+  std::string text;
+  Rest rest = path.substr(1);
+  while (rest) {
+    const std::string_view segment = TakeFront(rest);
+    const std::string_view name = segment.substr(0, segment.find(';'));
+    if (name.empty() && rest) continue;
+    text.append("/").append(name);
+  }
+  return text;
 }
 
 // One segment of a glob that is not `**`: its stars are counted and its escapes checked; `out` gets
@@ -174,23 +205,11 @@ Parsed<PathGlob> ParseFileGlob(std::string_view text) { return ParseGlob(text, f
 
 Parsed<PathGlob> ParseUrlGlob(std::string_view text) { return ParseGlob(text, true); }
 
-bool MatchesPathGlob(std::string_view glob, std::string_view path, Letters letters) {
+bool MatchesPathGlob(std::string_view glob, std::string_view path, Reading reading) {
   if (!glob.starts_with('/') || !path.starts_with('/')) return false;
-  Rest glob_rest = glob.substr(1);
-  Rest path_rest = path.substr(1);
-  while (glob_rest) {
-    const std::string_view segment = TakeFront(glob_rest);
-    if (segment == "**") {
-      // What the tail does not take from the back, `**` takes; a tail of nothing takes nothing.
-      while (glob_rest) {
-        const std::string_view tail = TakeBack(glob_rest);
-        if (!path_rest || !MatchesSegment(tail, TakeBack(path_rest), letters)) return false;
-      }
-      return true;
-    }
-    if (!path_rest || !MatchesSegment(segment, TakeFront(path_rest), letters)) return false;
-  }
-  return !path_rest;
+  if (MatchesSegments(glob, path, reading)) return true;
+  return reading == Reading::Wide && path.find(';') != std::string_view::npos &&
+         MatchesSegments(glob, WithoutParameters(path), reading);
 }
 
 Parsed<TextGlob> ParseTextGlob(std::string_view text) {
@@ -212,7 +231,7 @@ Parsed<TextGlob> ParseTextGlob(std::string_view text) {
 }
 
 bool MatchesTextGlob(std::string_view glob, std::string_view text) {
-  if (!TakeLiteral(glob, text, Letters::Exact)) return false;
+  if (!TakeLiteral(glob, text, Reading::Exact)) return false;
   if (glob.empty()) return text.empty();
   glob.remove_prefix(1);
   std::string_view last = glob;
@@ -228,7 +247,7 @@ bool MatchesTextGlob(std::string_view glob, std::string_view text) {
   const std::size_t tail = LiteralBytes(last);
   if (text.size() < tail) return false;
   std::string_view text_tail = text.substr(text.size() - tail);
-  if (!TakeLiteral(last, text_tail, Letters::Exact)) return false;
+  if (!TakeLiteral(last, text_tail, Reading::Exact)) return false;
   if (star == std::string_view::npos) return true;
   // Between the two stars: the first place will do, since what follows is free.
   text.remove_suffix(tail);
@@ -236,7 +255,7 @@ bool MatchesTextGlob(std::string_view glob, std::string_view text) {
   for (; text.size() >= LiteralBytes(middle); text.remove_prefix(1)) {
     std::string_view rest_glob = middle;
     std::string_view rest_text = text;
-    if (TakeLiteral(rest_glob, rest_text, Letters::Exact)) return true;
+    if (TakeLiteral(rest_glob, rest_text, Reading::Exact)) return true;
     if (text.empty()) break;
   }
   return false;

@@ -30,13 +30,15 @@ Parsed<PathGlob> ParseFileGlob(std::string_view text);
 // Of a URL's path: literal text is brought to the form of a canonical request path (url.h).
 Parsed<PathGlob> ParseUrlGlob(std::string_view text);
 
-enum class Letters : std::uint8_t { Exact, FoldAscii };
+// How a path is read. An allow reads it as it stands. A deny reads it widely (language.md section
+// 6): without regard to ASCII case, and also as servers do that take the parameters off each
+// segment, so that what a `;` begins is gone, and with it a segment that is nothing else.
+enum class Reading : std::uint8_t { Exact, Wide };
 
 // `glob` is the text of a PathGlob. `path` is canonical: absolute, segments joined by single
-// slashes (a URL's may end in one). An allow compares exactly, a deny without regard to ASCII case
-// (language.md section 6).
+// slashes (a URL's may end in one).
 bool MatchesPathGlob(std::string_view glob, std::string_view path,
-                     Letters letters = Letters::Exact);
+                     Reading reading = Reading::Exact);
 
 // Plain text against an anchored glob with at most two `*` (`matches` of the language); a `*` is
 // any bytes, none too; `\*` and `\\` are literal. At most TextGlobBytesMax bytes, so that matching

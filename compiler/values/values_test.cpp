@@ -8,6 +8,7 @@
 
 #include <functional>
 #include <random>
+#include <regex>
 #include <vector>
 
 #include <catch2/catch.hpp>
@@ -350,11 +351,42 @@ TEST_CASE("path globs agree with a naive matcher") {
   CHECK(matched > 1000);
 }
 
+TEST_CASE(
+    "a wide reading is the exact one in small letters, of a path with or without parameters") {
+  std::mt19937 random(11);
+  const char* globs[] = {"/a/b/**", "/a/*/c", "/**/c", "/A/**/b", "/a;p/b", "/*;p/**", "/a", "/"};
+  const char* segments[] = {"a", "b", "C", "a;p", ";p", ";", "B;;x", "c;a/;b", ""};
+  int matched = 0;
+  for (int round = 0; round < 20'000; ++round) {
+    std::string path;
+    for (auto n = random() % 4 + 1; n > 0; --n) {
+      path += "/";
+      path += segments[random() % std::size(segments)];
+    }
+    const auto canonical = ParseUrlPath(path);
+    REQUIRE(canonical);
+    const auto glob = ParseUrlGlob(globs[random() % std::size(globs)]);
+    REQUIRE(glob);
+    const auto small = [](std::string text) {
+      for (char& c : text) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
+      return text;
+    };
+    const std::string bare = std::regex_replace(
+        std::regex_replace(*canonical, std::regex("/;[^/]*(?=/)"), ""), std::regex(";[^/]*"), "");
+    CAPTURE(glob->text, *canonical, bare);
+    const bool expected = MatchesPathGlob(small(glob->text), small(*canonical)) ||
+                          MatchesPathGlob(small(glob->text), small(bare));
+    CHECK(MatchesPathGlob(glob->text, *canonical, Reading::Wide) == expected);
+    matched += expected ? 1 : 0;
+  }
+  CHECK(matched > 1000);
+}
+
 TEST_CASE("path globs at their edges") {
-  const auto match = [](const char* glob, const char* path, Letters letters = Letters::Exact) {
+  const auto match = [](const char* glob, const char* path, Reading reading = Reading::Exact) {
     auto parsed = ParseUrlGlob(glob);
     REQUIRE(parsed);
-    return MatchesPathGlob(parsed->text, path, letters);
+    return MatchesPathGlob(parsed->text, path, reading);
   };
   CHECK(match("/a/**", "/a"));
   CHECK(match("/a/**", "/a/"));
@@ -372,7 +404,22 @@ TEST_CASE("path globs at their edges") {
   CHECK_FALSE(match("/a\\*b", "/axb"));
   CHECK(match("/%7Euser/x%2a", "/~user/x%2A"));
   CHECK_FALSE(match("/Secret/**", "/secret/x"));
-  CHECK(match("/Secret/**", "/sEcReT/x", Letters::FoldAscii));
+  CHECK(match("/Secret/**", "/sEcReT/x", Reading::Wide));
+  // Parameters: as they stand, and as if they were not there.
+  for (const char* path : {"/a/secret;x/y", "/a;/secret/y", "/a/;x/secret;y=1;z",
+                           "/a;b/;/;c/SECRET", "/;x/a/secret/;y"}) {
+    CAPTURE(path);
+    CHECK(match("/a/secret/**", path, Reading::Wide));
+    CHECK_FALSE(match("/a/secret/**", path));
+  }
+  CHECK(match("/a;b/c", "/a;b/c", Reading::Wide));
+  CHECK(match("/a/", "/a/;x", Reading::Wide));
+  CHECK(match("/", "/;x", Reading::Wide));
+  CHECK(match("/**/*.key", "/a/b.key;c", Reading::Wide));
+  for (const char* path : {"/a/secrets;x/y", "/a/x;secret/y", "/a/%3Bx/secret", "/asecret;/y"}) {
+    CAPTURE(path);
+    CHECK_FALSE(match("/a/secret/**", path, Reading::Wide));
+  }
   for (const char* bad : {"", "a", "/a/../b", "/./a", "/a//b", "/***", "/a**", "/**/a/**", "/a*b*",
                           "/a\\", "/a\\b", "/a\\\\b", "/\xc3\xa9", "/a%2fb", "/a?b", "/%2e%2e/a"}) {
     CAPTURE(bad);

@@ -21,7 +21,7 @@ using module::ValueClass;
 constexpr auto kExact = static_cast<std::uint32_t>(values::HostReach::Exact);
 constexpr auto kOneLabel = static_cast<std::uint32_t>(values::HostReach::OneLabel);
 constexpr auto kAnyDepth = static_cast<std::uint32_t>(values::HostReach::AnyDepth);
-constexpr auto kFold = static_cast<std::uint32_t>(values::Letters::FoldAscii);
+constexpr auto kWide = static_cast<std::uint32_t>(values::Reading::Wide);
 
 // ---- Lowering -----------------------------------------------------------------------------------
 
@@ -80,7 +80,7 @@ void AddLoweringFaults(std::vector<Fault>& faults) {
       MistakenMode("`*` that stands for two labels", NodeOp::HostIn, kOneLabel, kAnyDepth));
   faults.push_back(
       MistakenMode("`**` that stands for one label", NodeOp::HostIn, kAnyDepth, kOneLabel));
-  faults.push_back(MistakenMode("a deny that reads narrowly", NodeOp::PathIn, kFold, 0));
+  faults.push_back(MistakenMode("a deny that reads narrowly", NodeOp::PathIn, kWide, 0));
   faults.push_back(
       {.name = "lowering: a bound that is one too large", .lowering = [](DecisionIr& ir) {
          for (std::int64_t& integer : ir.integers) ++integer;

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstring>
 #include <optional>
+#include <regex>
 
 namespace curfew::properties {
 namespace {
@@ -56,9 +57,18 @@ bool Meets(const values::TextGlob& glob, std::string_view text) {
 bool Meets(const values::HostPattern& pattern, std::string_view host) {
   return values::MatchesHost(pattern.reach, pattern.name, host);
 }
-bool Meets(const values::PathGlob& glob, std::string_view path,
-           values::Letters letters = values::Letters::Exact) {
-  return values::MatchesPathGlob(glob.text, path, letters);
+bool Meets(const values::PathGlob& glob, std::string_view path) {
+  return values::MatchesPathGlob(glob.text, path);
+}
+// As a deny reads a path: in small letters, as it stands or without parameters.
+bool MeetsWidely(values::PathGlob glob, std::string path) {
+  for (std::string* text : {&glob.text, &path}) {
+    for (char& c : *text) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
+  }
+  if (Meets(glob, path)) return true;
+  if (path.find(';') == std::string::npos) return false;
+  path = std::regex_replace(path, std::regex("/;[^/]*(?=/)"), "");
+  return Meets(glob, std::regex_replace(path, std::regex(";[^/]*"), ""));
 }
 
 // ---- Conditions ---------------------------------------------------------------------------------
@@ -420,9 +430,9 @@ Truth NaiveDecision::Reaches(const model::EgressTarget& target, bool allow) cons
   }
   if (target.path) {
     const Fact path = Text(slot::EgressPath);
-    parts.push_back(path ? Truth(Meets(*target.path, path->text,
-                                       allow ? values::Letters::Exact : values::Letters::FoldAscii))
-                         : Truth());
+    parts.push_back(!path   ? Truth()
+                    : allow ? Truth(Meets(*target.path, path->text))
+                            : Truth(MeetsWidely(*target.path, std::string(path->text))));
   }
   return All(parts);
 }
