@@ -107,13 +107,18 @@ class Connection : public std::enable_shared_from_this<Connection> {
   Task ServeHttp(std::optional<Place> direct);
   Asks<MessageReader::Event> ReadHead(Peer& from, MessageReader& reader, std::size_t& size);
   Task ServeConnect(const HttpRequest& request);
-  // Whether another request may follow.
+  std::optional<gate::Answer> BeginRequest(const Exchange& exchange);
+  // One that nothing refused so far. Whether another request may follow.
   Asks<bool> ServeRequest(Exchange& exchange, MessageReader& reader);
   Asks<std::optional<Trouble>> Send(Exchange& exchange);
   Asks<bool> Answer(Exchange& exchange);
   Asks<bool> SendAnswer(Exchange& exchange, MessageReader& reader, std::size_t head_size);
   static Task RunUpload(std::shared_ptr<Connection> self);
   Asks<Took> Take(Peer& from, MessageReader& reader, bool chunked);
+  // A refusal, in two parts: false, and FinishResponse has the rest to do, which may be nothing but
+  // to let the guest go.
+  bool RespondNow(unsigned status, gate::Answer answer, bool keep_alive);
+  Asks<bool> FinishResponse(bool keep_alive);
   Asks<bool> Respond(unsigned status, gate::Answer answer, bool keep_alive);
   Asks<bool> RespondTrouble(const Exchange& exchange, Trouble trouble);
 

@@ -43,21 +43,21 @@ void RequestWindow::MoveTo(std::int64_t now_ms) {
   const std::int64_t slot = now_ms / slot_ms_;
   const std::int64_t steps = std::min<std::int64_t>(slot - slot_, Slots + 1);
   for (std::int64_t i = 0; i < steps; ++i) {
-    counts_[static_cast<std::size_t>((slot - i) % (Slots + 1))] = 0;
+    std::int64_t& count = counts_[static_cast<std::size_t>((slot - i) % (Slots + 1))];
+    sum_ -= std::exchange(count, 0);
   }
   slot_ = std::max(slot, slot_);
 }
 
 std::int64_t RequestWindow::Count(std::int64_t now_ms) {
   MoveTo(now_ms);
-  std::int64_t sum = 0;
-  for (const std::int64_t count : counts_) sum += count;
-  return sum;
+  return sum_;
 }
 
 void RequestWindow::Add(std::int64_t now_ms) {
   MoveTo(now_ms);
   ++counts_[static_cast<std::size_t>(slot_ % (Slots + 1))];
+  ++sum_;
 }
 
 Core::Core(Setup the_setup, Judge& the_judge, Outside& the_outside, Records& the_records,

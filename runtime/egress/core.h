@@ -36,6 +36,7 @@ class RequestWindow {
   std::int64_t slot_ms_;
   std::int64_t slot_ = 0;
   std::array<std::int64_t, Slots + 1> counts_{};
+  std::int64_t sum_ = 0;  // of them
 };
 
 class Core {

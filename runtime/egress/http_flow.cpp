@@ -137,7 +137,15 @@ Connection::Task Connection::ServeHttp(std::optional<Place> direct) {
     exchange.keep_alive = reader.head().keep_alive && exchange.version == 11;
     exchange.length = reader.head().length;
     guest_.in.Consume(size);
-    const bool again = co_await ServeRequest(exchange, reader);
+    bool again = false;
+    if (std::optional<gate::Answer> denial = BeginRequest(exchange)) {
+      const bool keeps = exchange.keep_alive && exchange.framing == Framing::None;
+      // A guest that insists costs no more than it must: most often this is all.
+      again = RespondNow(403, *std::move(denial), keeps);
+      if (!again) again = co_await FinishResponse(keeps);
+    } else {
+      again = co_await ServeRequest(exchange, reader);
+    }
     if (!again) co_return;
   }
   upstream_.Close();
@@ -159,7 +167,8 @@ Connection::Task Connection::ServeConnect(const HttpRequest& request) {
   if (told) co_await ServePlace();
 }
 
-Connection::Asks<bool> Connection::ServeRequest(Exchange& exchange, MessageReader& reader) {
+// Why the request is refused by all that can be known without asking the world.
+std::optional<gate::Answer> Connection::BeginRequest(const Exchange& exchange) {
   const HttpRequest& request = exchange.request;
   BeginFlow(request.place);
   facts_.scheme = Scheme::Http;
@@ -173,17 +182,14 @@ Connection::Asks<bool> Connection::ServeRequest(Exchange& exchange, MessageReade
   if (upstream_place_ != request.place) upstream_.Close();
   if (!upstream_.is_open()) aliases_.clear();
 
-  // All that can be known without asking the world.
   gate::Answer answer = Consider(request.place.host.empty() ? Stage::Address : Stage::Name);
-  if (answer.allowed) {
-    if (std::optional<gate::Answer> beside = DenialBeside()) answer = *std::move(beside);
-  }
-  const bool no_body = exchange.framing == Framing::None;
-  if (!answer.allowed) {
-    co_return co_await Respond(403, std::move(answer), exchange.keep_alive && no_body);
-  }
+  if (!answer.allowed) return answer;
+  return DenialBeside();
+}
+
+Connection::Asks<bool> Connection::ServeRequest(Exchange& exchange, MessageReader& reader) {
   // What the head was read from is still there: nobody has read on.
-  exchange.head = HeadForUpstream(reader.head(), request);
+  exchange.head = HeadForUpstream(reader.head(), exchange.request);
   // Said there, and kept in the facts: a request may wait long.
   exchange.request.path = {};
   exchange.request.query.reset();
@@ -191,7 +197,7 @@ Connection::Asks<bool> Connection::ServeRequest(Exchange& exchange, MessageReade
   std::optional<Trouble> trouble = co_await Send(exchange);
   if (cut_) co_return false;
   if (trouble) co_return co_await RespondTrouble(exchange, *std::move(trouble));
-  if (!no_body) {
+  if (exchange.framing != Framing::None) {
     MessageReader next(MessageReader::Kind::Request, core_.setup.limits.http);
     upload_.emplace(Upload{.reader = std::exchange(reader, std::move(next)),
                            .framing = exchange.framing,
@@ -429,16 +435,25 @@ Connection::Asks<bool> Connection::SendAnswer(Exchange& exchange, MessageReader&
   co_return false;
 }
 
-Connection::Asks<bool> Connection::Respond(unsigned status, gate::Answer answer, bool keep_alive) {
+bool Connection::RespondNow(unsigned status, gate::Answer answer, bool keep_alive) {
   answer_ = std::move(answer);
   const std::string text = RefusalText(status, facts_, answer_, keep_alive);
   EndFlow(status);
   Expect(core_.setup.limits.head_ms);
-  bool written = guest_.WriteNow(text);
+  return guest_.WriteNow(text) && !guest_.has_rest() && keep_alive;
+}
+
+Connection::Asks<bool> Connection::FinishResponse(bool keep_alive) {
+  bool written = !guest_.failed();
   if (guest_.has_rest()) written = co_await guest_.WriteRest();
   if (written && keep_alive) co_return true;
   co_await LetGo();
   co_return false;
+}
+
+Connection::Asks<bool> Connection::Respond(unsigned status, gate::Answer answer, bool keep_alive) {
+  if (RespondNow(status, std::move(answer), keep_alive)) co_return true;
+  co_return co_await FinishResponse(keep_alive);
 }
 
 Connection::Asks<bool> Connection::RespondTrouble(const Exchange& exchange, Trouble trouble) {

@@ -61,15 +61,27 @@ Outcome Peer::Take(OwnedFd socket) {
   return Ok();
 }
 
+std::optional<std::string_view> Peer::ReadNow(std::span<char> room) {
+  for (;;) {
+    const ssize_t got = is_open() ? ::recv(fd(), room.data(), room.size(), MSG_DONTWAIT) : 0;
+    if (got > 0) {
+      drained_ = static_cast<std::size_t>(got) < room.size();
+      return std::string_view(room.data(), static_cast<std::size_t>(got));
+    }
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0 && errno == EAGAIN) {
+      drained_ = true;
+      return std::nullopt;
+    }
+    failed_ = failed_ || got < 0 || !is_open();
+    return std::string_view();
+  }
+}
+
 asio::awaitable<std::string_view> Peer::Read(std::span<char> room) {
-  bool waits = drained_;
   if (in.is_empty()) in.Clear();
   for (;;) {
-    if (!is_open()) {
-      failed_ = true;
-      co_return std::string_view();
-    }
-    if (waits) {
+    if (drained_ && is_open()) {
       in_a_row_ = 0;
       const auto [error] = co_await descriptor_.async_wait(Descriptor::wait_read, Quietly);
       if (error) {
@@ -79,27 +91,27 @@ asio::awaitable<std::string_view> Peer::Read(std::span<char> room) {
     } else if (++in_a_row_ > kReadsInARow) {
       in_a_row_ = 0;
       co_await asio::post(descriptor_.get_executor(), asio::use_awaitable);
-      if (!is_open()) continue;
     }
-    const ssize_t got = ::recv(fd(), room.data(), room.size(), MSG_DONTWAIT);
-    if (got > 0) {
-      drained_ = static_cast<std::size_t>(got) < room.size();
-      co_return std::string_view(room.data(), static_cast<std::size_t>(got));
-    }
-    if (got == 0) co_return std::string_view();
-    if (errno == EINTR) continue;
-    if (errno != EAGAIN) {
-      failed_ = true;
-      co_return std::string_view();
-    }
-    waits = true;
+    if (const auto got = ReadNow(room)) co_return *got;
   }
 }
 
+// Not by way of Read: what waits for every request is one coroutine and not two.
 asio::awaitable<bool> Peer::ReadMore(std::span<char> room) {
-  const std::string_view got = co_await Read(room);
-  if (got.empty()) co_return false;
-  if (in.Append(got)) co_return true;
+  if (in.is_empty()) in.Clear();
+  std::optional<std::string_view> got;
+  while (!got) {
+    if (!drained_ || !is_open()) {
+      got = co_await Read(room);
+      break;
+    }
+    in_a_row_ = 0;
+    const auto [error] = co_await descriptor_.async_wait(Descriptor::wait_read, Quietly);
+    failed_ = failed_ || error;
+    got = error ? std::string_view() : ReadNow(room);
+  }
+  if (got->empty()) co_return false;
+  if (in.Append(*got)) co_return true;
   failed_ = true;
   co_return false;
 }
@@ -130,7 +142,10 @@ bool Peer::WriteNow(std::span<const std::string_view> pieces) {
     // The plain call is the cheaper one.
     ssize_t sent = count == 1 ? ::send(fd(), pieces[0].data(), size, MSG_NOSIGNAL | MSG_DONTWAIT)
                               : ::sendmsg(fd(), &message, MSG_NOSIGNAL | MSG_DONTWAIT);
-    if (sent < 0 && errno != EAGAIN && errno != EINTR) return false;
+    if (sent < 0 && errno != EAGAIN && errno != EINTR) {
+      failed_ = true;
+      return false;
+    }
     sent = std::max<ssize_t>(sent, 0);
     if (static_cast<std::size_t>(sent) == size) {
       pieces = pieces.subspan(count);

@@ -10,6 +10,7 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -102,6 +103,8 @@ class Peer {
   void Reset();
 
  private:
+  // What one read gives; nothing where it has to be waited for.
+  std::optional<std::string_view> ReadNow(std::span<char> room);
   boost::asio::awaitable<bool> WriteAll(std::string_view rest);
 
   Meter& meter_;
