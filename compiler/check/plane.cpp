@@ -94,39 +94,4 @@ std::optional<model::Bound> PlaneChecker::ReadBound(const syntax::Bound& bound, 
   return read;
 }
 
-// ---- lifetime -----------------------------------------------------------------------------------
-
-void PlaneChecker::operator()(const syntax::TtlStatement& statement) {
-  if (!Once("ttl", statement.span)) return;
-  class_.lifetime.ttl = ReadBound(statement.bound, Unit::Duration, "ttl", "lifetime.ttl");
-}
-
-void PlaneChecker::operator()(const syntax::IdleStatement& statement) {
-  if (!Once("idle", statement.span)) return;
-  constexpr std::string_view kEnds[] = {"close", "freeze"};
-  const auto after = ReadPositive(statement.after, Unit::Duration, "idle");
-  if (statement.then.text == "freeze") {
-    return RefuseYet(context_, statement.then.span, "idle … then freeze");
-  }
-  if (statement.then.text != "close") {
-    return ReportUnknown(context_, "end of idleness", statement.then, kEnds);
-  }
-  if (!after) return;
-  class_.lifetime.idle =
-      model::Idle{IdOf("lifetime.idle"), *after, module::IdleEnd::Close, statement.span};
-}
-
-void PlaneChecker::operator()(const syntax::FrozenStatement& statement) {
-  RefuseYet(context_, statement.span, "frozen");
-}
-
-void PlaneChecker::operator()(const syntax::RenewStatement& statement) {
-  RefuseYet(context_, statement.span, "renew");
-}
-
-void PlaneChecker::operator()(const syntax::GraceStatement& statement) {
-  if (!Once("grace", statement.span)) return;
-  class_.lifetime.grace_ms = ReadDuration(context_, statement.duration);
-}
-
 }  // namespace curfew::check

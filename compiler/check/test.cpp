@@ -33,10 +33,11 @@ std::vector<PlanField> PlanFields() {
   const model::Type isolation{
       TypeKind::Enum, schema::Collection::One, false,
       model::EnumId{static_cast<std::uint32_t>(schema::Enum::WishedIsolation)}};
-  return {{"ttl", {TypeKind::Duration}},   {"idle", {TypeKind::Duration}},
-          {"grace", {TypeKind::Duration}}, {"cpu", {TypeKind::Int}},
-          {"memory", {TypeKind::Size}},    {"disk", {TypeKind::Size}},
-          {"image", {TypeKind::Digest}},   {"isolation", isolation},
+  return {{"ttl", {TypeKind::Duration}},    {"idle", {TypeKind::Duration}},
+          {"grace", {TypeKind::Duration}},  {"cpu", {TypeKind::Int}},
+          {"memory", {TypeKind::Size}},     {"disk", {TypeKind::Size}},
+          {"image", {TypeKind::Digest}},    {"isolation", isolation},
+          {"frozen", {TypeKind::Duration}}, {"renewals", {TypeKind::Int}},
           {"retain", {TypeKind::Duration}}};
 }
 
@@ -67,7 +68,7 @@ class TestChecker {
   void operator()(const syntax::EventStep& event) {
     switch (event.event) {
       case syntax::EventStep::Event::Freeze:
-        return RefuseYet(context_, event.span, "freeze");
+        return Add(model::FreezeStep{}, event.span);
       case syntax::EventStep::Event::Reload:
         return RefuseYet(context_, event.span, "reload");
       case syntax::EventStep::Event::Close:
@@ -339,6 +340,10 @@ void TestChecker::ReadSubject(const syntax::Ask& ask, std::vector<model::Fact>& 
       return;
     case Action::Resume:
     case Action::Snapshot:
+      if (action == Action::Resume && !ask.snapshot) {
+        return StateEnum(facts, "snapshot.kind", schema::Enum::ResumeKind, "frozen",
+                         ask.action.span);
+      }
       if (ask.kind) {
         literal("snapshot.kind", leaf(syntax::ExprKind::Name, ask.kind->text, ask.kind->span));
       }

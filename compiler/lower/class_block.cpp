@@ -73,6 +73,11 @@ void LowerUnsupported(Lowering& lowering, const model::Class& of, Block& block) 
   block.denials.push_back(
       {lowering.Deny(kId, "this host can run no microVM, neither under KVM nor by emulation"),
        b.And(b.Not(can(capability::Kvm)), b.Not(can(capability::Emulation)))});
+  if (CanFreeze(lowering.model, of)) {
+    block.denials.push_back(
+        {lowering.Deny(kId, "`idle … then freeze` needs a host that can freeze a sandbox"),
+         b.Not(can(capability::Freeze))});
+  }
   if (HasNetwork(lowering.model, of)) {
     block.denials.push_back(
         {lowering.Deny(kId,
@@ -209,29 +214,6 @@ void LowerUngranted(Lowering& lowering, const model::Class& of, Action action, B
   block.groups.push_back({{}, none, none});
 }
 
-// Time. Authority is held while something of ttl is left, and until idleness has ended it; an
-// export may finish within grace after either.
-void LowerTime(Lowering& lowering, const model::Class& of, Action action, Block& block) {
-  ir::Builder& b = lowering.builder;
-  const module::PlanTemplate plan = PlanOf(lowering.model, of);
-  const std::int64_t grace_ms = action == Action::Export ? plan.grace_ms : 0;
-  const model::Bound ttl = TtlOf(lowering.model, of);
-  block.denials.push_back({lowering.Deny(ttl.id, "the time of the sandbox is over", ttl.span),
-                           b.Not(lowering.Test(NodeOp::Greater, slot::SandboxTtlLeft, -grace_ms))});
-  for (const model::Class* link : ChainOf(lowering.model, of)) {
-    if (!link->lifetime.idle) continue;
-    const model::Idle& idle = *link->lifetime.idle;
-    // A freeze does not end authority for what wakes the sandbox up again.
-    if (idle.then == module::IdleEnd::Freeze && action == Action::Resume) continue;
-    block.denials.push_back(
-        {lowering.Deny(
-             idle.id,
-             fmt::format("the sandbox was idle for {}", values::DurationText(idle.after_ms)),
-             idle.span),
-         lowering.Test(NodeOp::GreaterEqual, slot::SandboxIdle, idle.after_ms + grace_ms)});
-  }
-}
-
 }  // namespace
 
 void LowerRules(Lowering& lowering, const std::vector<const model::Rule*>& rules, Action action,
@@ -268,10 +250,14 @@ Block LowerClassBlock(Lowering& lowering, const model::Class& of, Action action)
       LowerExport(lowering, of, block);
       break;
     case Action::Resume:
+      LowerResume(lowering, of, block);
+      break;
+    case Action::Extend:
+      LowerExtend(lowering, of, block);
+      break;
     case Action::Expose:
     case Action::Snapshot:
     case Action::Import:
-    case Action::Extend:
       LowerUngranted(lowering, of, action, block);
       break;
   }

@@ -64,6 +64,10 @@ void LowerSelection(Lowering& lowering);
 // class_block.cpp, network.cpp: a class, action by action.
 Block LowerClassBlock(Lowering& lowering, const model::Class& of, Action action);
 void LowerNetwork(Lowering& lowering, const model::Class& of, Block& block);
+// lifetime.cpp: time, and what it grants.
+void LowerTime(Lowering& lowering, const model::Class& of, Action action, Block& block);
+void LowerExtend(Lowering& lowering, const model::Class& of, Block& block);
+void LowerResume(Lowering& lowering, const model::Class& of, Block& block);
 // The class and what it narrows, base first.
 std::vector<const model::Class*> ChainOf(const model::PolicyModel& model, const model::Class& of);
 // The denials among `rules` that are about `action`.
@@ -80,6 +84,8 @@ struct SizeBounds {
 SizeBounds SizesOf(const model::PolicyModel& model, const model::Class& of);
 model::Bound TtlOf(const model::PolicyModel& model, const model::Class& of);
 module::Isolation IsolationOf(const model::PolicyModel& model, const model::Class& of);
+// Whether idleness freezes it, which a host must be able to do.
+bool CanFreeze(const model::PolicyModel& model, const model::Class& of);
 bool HasNetwork(const model::PolicyModel& model, const model::Class& of);
 module::Evidence EvidenceOf(const model::PolicyModel& model, const model::Class& of);
 module::PlanTemplate PlanOf(const model::PolicyModel& model, const model::Class& of);

@@ -75,6 +75,11 @@ module::Isolation IsolationOf(const model::PolicyModel& model, const model::Clas
   return isolation.value_or(module::Isolation::Kvm);
 }
 
+bool CanFreeze(const model::PolicyModel& model, const model::Class& of) {
+  const module::PlanTemplate plan = PlanOf(model, of);
+  return plan.idle_ms && plan.idle_end == module::IdleEnd::Freeze;
+}
+
 bool HasNetwork(const model::PolicyModel& model, const model::Class& of) {
   for (const model::Class* link : ChainOf(model, of)) {
     if (link->network.allow_none) return false;
@@ -124,11 +129,30 @@ module::PlanTemplate PlanOf(const model::PolicyModel& model, const model::Class&
       grant.bytes_most = rule.size.value.most;
       plan.exports.push_back(std::move(grant));
     }
-    if (link->lifetime.idle && (!plan.idle_ms || link->lifetime.idle->after_ms < *plan.idle_ms)) {
-      plan.idle_ms = link->lifetime.idle->after_ms;
-      plan.idle_end = link->lifetime.idle->then;
+    if (const auto& idle = link->lifetime.idle) {
+      const bool is_nearer = !plan.idle_ms || idle->after_ms < *plan.idle_ms;
+      const bool closes = idle->then == module::IdleEnd::Close;
+      if (is_nearer || (closes && idle->after_ms == *plan.idle_ms)) plan.idle_end = idle->then;
+      if (is_nearer) plan.idle_ms = idle->after_ms;
+    }
+    if (const auto& frozen = link->lifetime.frozen) {
+      plan.frozen_ms = std::min(frozen->most_ms, plan.frozen_ms.value_or(frozen->most_ms));
+    }
+    if (const auto& renewal = link->lifetime.renewal) {
+      const module::Renewal& own = renewal->renewal;
+      const module::Renewal base = plan.renewal.value_or(own);
+      plan.renewal = {std::min(own.times, base.times), std::min(own.by_ms, base.by_ms)};
     }
     if (link->lifetime.grace_ms) plan.grace_ms = *link->lifetime.grace_ms;
+  }
+  // What a link would have closed by now is not frozen any longer.
+  for (const model::Class* link : ChainOf(model, of)) {
+    const auto& idle = link->lifetime.idle;
+    if (!idle || idle->then != module::IdleEnd::Close || plan.idle_end == module::IdleEnd::Close) {
+      continue;
+    }
+    const std::int64_t left_ms = idle->after_ms - *plan.idle_ms - 1;
+    plan.frozen_ms = std::min(left_ms, plan.frozen_ms.value_or(left_ms));
   }
   return plan;
 }

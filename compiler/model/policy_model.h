@@ -185,9 +185,25 @@ struct Idle {
   Span span;
 };
 
+// `frozen at most 4h`.
+struct Frozen {
+  std::string id;
+  std::int64_t most_ms = 0;
+  Span span;
+};
+
+// `renew at most 2 times by 1h`.
+struct Renewal {
+  std::string id;
+  module::Renewal renewal;
+  Span span;
+};
+
 struct LifetimePlane {
   std::optional<Bound> ttl;  // there in every model without errors
   std::optional<Idle> idle;
+  std::optional<Frozen> frozen;
+  std::optional<Renewal> renewal;
   std::optional<std::int64_t> grace_ms;
 };
 
@@ -241,6 +257,7 @@ struct AtStep {
   std::int64_t time_ms = 0;
 };
 struct CloseStep {};
+struct FreezeStep {};
 
 // A rule id that a test expects; it exists in the set.
 struct ExpectedId {
@@ -254,13 +271,13 @@ struct AskStep {
   bool allow = false;
   bool only = false;  // exactly these reasons, not among others
   std::vector<ExpectedId> ids;
-  // What the plan must say: ttl, idle, grace: duration; cpu: int; memory, disk: size; image:
-  // digest; isolation: enum.
+  // What the plan must say: ttl, idle, frozen, grace: duration; cpu, renewals: int; memory, disk:
+  // size; image: digest; isolation: enum.
   std::vector<Fact> plan;
 };
 
 struct TestStep {
-  std::variant<GivenStep, AfterStep, AtStep, CloseStep, AskStep> what;
+  std::variant<GivenStep, AfterStep, AtStep, CloseStep, FreezeStep, AskStep> what;
   Span span;
 };
 

@@ -221,6 +221,13 @@ void PrintClass(const PolicyModel& model, const Class& of, Lines& lines) {
     lines.Add(1, "{}: idle {} then {}", idle->id, values::DurationText(idle->after_ms),
               idle->then == module::IdleEnd::Close ? "close" : "freeze");
   }
+  if (const auto& frozen = of.lifetime.frozen) {
+    lines.Add(1, "{}: frozen at most {}", frozen->id, values::DurationText(frozen->most_ms));
+  }
+  if (const auto& renewal = of.lifetime.renewal) {
+    lines.Add(1, "{}: renew at most {} times by {}", renewal->id, renewal->renewal.times,
+              values::DurationText(renewal->renewal.by_ms));
+  }
   if (of.lifetime.grace_ms) {
     lines.Add(1, "grace {}", values::DurationText(*of.lifetime.grace_ms));
   }
@@ -244,6 +251,8 @@ void PrintStep(const PolicyModel& model, const TestStep& step, Lines& lines) {
     lines.Add(1, "at {}", values::TimeText(at->time_ms));
   } else if (std::holds_alternative<CloseStep>(step.what)) {
     lines.Add(1, "close");
+  } else if (std::holds_alternative<FreezeStep>(step.what)) {
+    lines.Add(1, "freeze");
   } else {
     const AskStep& ask = std::get<AskStep>(step.what);
     lines.Add(1, "{} {{ {} }} -> {}{} {}{}", schema::WordOf(ask.action),

@@ -8,11 +8,12 @@ namespace curfew::module::capability {
 
 inline constexpr std::string_view Egress = "egress";        // a gateway judges each request out
 inline constexpr std::string_view Emulation = "emulation";  // a microVM without hardware isolation
-inline constexpr std::string_view Inspect = "inspect";      // the gateway reads inside TLS
-inline constexpr std::string_view Kvm = "kvm";              // a microVM under KVM
-inline constexpr std::string_view Omit = "omit";            // leaves off the record what may be
+inline constexpr std::string_view Freeze = "freeze";    // a machine stands still, and goes on later
+inline constexpr std::string_view Inspect = "inspect";  // the gateway reads inside TLS
+inline constexpr std::string_view Kvm = "kvm";          // a microVM under KVM
+inline constexpr std::string_view Omit = "omit";        // leaves off the record what may be
 
 // Sorted, as a set is. `test`, `eval`, `prove` and `diff` take a host to have all of them.
-inline constexpr std::string_view All[] = {Egress, Emulation, Inspect, Kvm, Omit};
+inline constexpr std::string_view All[] = {Egress, Emulation, Freeze, Inspect, Kvm, Omit};
 
 }  // namespace curfew::module::capability

@@ -17,6 +17,7 @@ struct LifetimeTerms {
   std::int64_t grace_ms = 0;            // exports may finish until deadline + grace
   std::optional<std::int64_t> idle_ms;  // without: idleness ends nothing
   IdleEnd idle_end = IdleEnd::Close;
+  std::optional<std::int64_t> frozen_ms = {};  // without: it may stay frozen until the deadline
 };
 
 // The terms of a sandbox that runs, under another policy set that grants its class this: an end can
@@ -27,14 +28,14 @@ LifetimeTerms Tightened(const LifetimeTerms& terms, const PlanTemplate& granted)
 struct LifetimeFacts {
   std::int64_t last_activity_ms = 0;  // the latest end of an exec, or input from outside
   bool busy = false;                  // an exec or terminal from outside still runs
-  bool frozen = false;
+  std::optional<std::int64_t> frozen_since_ms = {};  // while it is frozen
 };
 
 enum class LifetimeState : std::uint8_t {
   Authority,  // running (or frozen) with authority
   IdleEnd,    // idleness has ended it: what `idle_end` says is due
   Grace,      // authority is over: no egress, no token; exports may finish
-  Over        // everything must be gone
+  Over        // everything must be gone; also what was frozen for longer than it may be
 };
 
 struct LifetimeReading {

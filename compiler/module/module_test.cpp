@@ -29,7 +29,7 @@ TEST_CASE("the day and its time follow from now") {
 
 TEST_CASE("authority ends at the deadline, not after it") {
   const LifetimeTerms terms{.created_ms = 0, .deadline_ms = 1000, .grace_ms = 100, .idle_ms = 300};
-  LifetimeFacts facts{.last_activity_ms = 800, .busy = false, .frozen = false};
+  LifetimeFacts facts{.last_activity_ms = 800, .busy = false};
   CHECK(ReadLifetime(terms, facts, 999).state == LifetimeState::Authority);
   CHECK(ReadLifetime(terms, facts, 1000).state == LifetimeState::Grace);
   CHECK(ReadLifetime(terms, facts, 1099).state == LifetimeState::Grace);
@@ -72,12 +72,42 @@ TEST_CASE("another policy set only brings the end of a running sandbox nearer") 
 
 TEST_CASE("idleness counts from the last activity, and a busy sandbox has none") {
   const LifetimeTerms terms{.created_ms = 0, .deadline_ms = 1000, .grace_ms = 0, .idle_ms = 300};
-  LifetimeFacts facts{.last_activity_ms = 100, .busy = false, .frozen = false};
+  LifetimeFacts facts{.last_activity_ms = 100, .busy = false};
   CHECK(ReadLifetime(terms, facts, 399).next_ms == 400);
   CHECK(ReadLifetime(terms, facts, 400).state == LifetimeState::IdleEnd);
   facts.busy = true;
   CHECK(ReadLifetime(terms, facts, 400).state == LifetimeState::Authority);
   CHECK(ReadLifetime(terms, facts, 400).next_ms == 1000);
+}
+
+TEST_CASE(
+    "the idleness of a frozen sandbox stands still, and it is over when it was frozen for too "
+    "long") {
+  const LifetimeTerms terms{.created_ms = 0,
+                            .deadline_ms = 1000,
+                            .grace_ms = 50,
+                            .idle_ms = 100,
+                            .idle_end = IdleEnd::Freeze,
+                            .frozen_ms = 300};
+  const LifetimeFacts facts{.last_activity_ms = 100, .busy = false, .frozen_since_ms = 200};
+  const LifetimeReading frozen = ReadLifetime(terms, facts, 500);
+  CHECK(frozen.state == LifetimeState::Authority);
+  CHECK(frozen.idle_ms == 100);
+  CHECK(frozen.next_ms == 501);
+  CHECK(ReadLifetime(terms, facts, 501).state == LifetimeState::Over);
+  LifetimeTerms unbounded = terms;
+  unbounded.frozen_ms.reset();
+  CHECK(ReadLifetime(unbounded, facts, 999).state == LifetimeState::Authority);
+  CHECK(ReadLifetime(unbounded, facts, 999).next_ms == 1000);
+  CHECK(ReadLifetime(unbounded, facts, 1000).state == LifetimeState::Grace);
+
+  PlanTemplate granted;
+  granted.ttl_ms.most = 1000;
+  granted.frozen_ms = 200;
+  CHECK(Tightened(terms, granted).frozen_ms == 200);
+  CHECK(Tightened(unbounded, granted).frozen_ms == 200);
+  granted.frozen_ms = 400;
+  CHECK(Tightened(terms, granted).frozen_ms == 300);
 }
 
 }  // namespace

@@ -136,6 +136,13 @@ void Walk(Io& io, T& token) {
 }
 
 template <typename Io, typename T>
+  requires std::is_same_v<std::remove_const_t<T>, Renewal>
+void Walk(Io& io, T& renewal) {
+  io.Number(renewal.times);
+  io.Number(renewal.by_ms);
+}
+
+template <typename Io, typename T>
 void Walk(Io& io, std::optional<T>& value) {
   bool is_there = value.has_value();
   Flag(io, is_there);
@@ -190,6 +197,8 @@ void WalkPlan(Io& io, Plan& plan) {
   Walk(io, plan.ttl_ms);
   Walk(io, plan.idle_ms);
   Byte(io, plan.idle_end, static_cast<std::uint8_t>(IdleEnd::Freeze));
+  Walk(io, plan.frozen_ms);
+  Walk(io, plan.renewal);
   io.Number(plan.grace_ms);
   Walk(io, plan.evidence);
 }

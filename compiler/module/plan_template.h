@@ -53,6 +53,13 @@ struct TransferGrant {
 enum class Isolation : std::uint8_t { Kvm, Any };
 enum class IdleEnd : std::uint8_t { Close, Freeze };
 
+// How often a lifetime may grow, and by how much each time.
+struct Renewal {
+  std::int64_t times = 0;
+  std::int64_t by_ms = 0;
+  friend bool operator==(const Renewal&, const Renewal&) = default;
+};
+
 // What is put on record, and for how long at least it stays there.
 struct Evidence {
   std::bitset<schema::ActionCount> unrecorded_allows;  // everything else is on record
@@ -77,6 +84,8 @@ struct PlanTemplate {
   Bound ttl_ms;
   std::optional<std::int64_t> idle_ms;
   IdleEnd idle_end = IdleEnd::Close;
+  std::optional<std::int64_t> frozen_ms;  // without: until the deadline
+  std::optional<Renewal> renewal;
   std::int64_t grace_ms = 0;
   Evidence evidence;
   friend bool operator==(const PlanTemplate&, const PlanTemplate&) = default;

@@ -76,6 +76,11 @@ std::optional<std::string> PlanText(std::string_view name, const module::PlanTem
   if (name == "idle") {
     return granted.idle_ms ? std::optional(values::DurationText(*granted.idle_ms)) : std::nullopt;
   }
+  if (name == "frozen") {
+    return granted.frozen_ms ? std::optional(values::DurationText(*granted.frozen_ms))
+                             : std::nullopt;
+  }
+  if (name == "renewals") return std::to_string(granted.renewal ? granted.renewal->times : 0);
   if (name == "grace") return values::DurationText(granted.grace_ms);
   if (name == "cpu") return std::to_string(plan.cpu);
   if (name == "memory") return values::SizeText(plan.memory_bytes);
@@ -130,6 +135,8 @@ class TestRun {
         world_.SetNow(at->time_ms);
       } else if (std::holds_alternative<model::CloseStep>(step.what)) {
         world_.Close();
+      } else if (std::holds_alternative<model::FreezeStep>(step.what)) {
+        world_.Freeze();
       } else {
         const auto& ask = std::get<model::AskStep>(step.what);
         report.asks.push_back(Ask(ask, step.span));

@@ -38,6 +38,20 @@ void World::Give(const model::GivenStep& given) {
   }
 }
 
+void World::PassTime(std::int64_t duration_ms) {
+  elapsed_ms_ += duration_ms;
+  if (!sandbox_) return;
+  const auto reading = ReadLifetime(sandbox_->terms, sandbox_->life, elapsed_ms_);
+  if (reading.state == module::LifetimeState::IdleEnd &&
+      sandbox_->terms.idle_end == module::IdleEnd::Freeze) {
+    sandbox_->life.frozen_since_ms = sandbox_->life.last_activity_ms + *sandbox_->terms.idle_ms;
+  }
+}
+
+void World::Freeze() {
+  if (sandbox_ && !sandbox_->life.frozen_since_ms) sandbox_->life.frozen_since_ms = elapsed_ms_;
+}
+
 void World::SetNow(std::int64_t wall_ms) { wall_offset_ms_ = wall_ms - elapsed_ms_; }
 
 void World::Close() {
@@ -72,7 +86,9 @@ void World::Created(const module::PlanTemplate& granted, const module::CreatePla
                    .deadline_ms = elapsed_ms_ + plan.ttl_ms,
                    .grace_ms = granted.grace_ms,
                    .idle_ms = granted.idle_ms,
-                   .idle_end = granted.idle_end};
+                   .idle_end = granted.idle_end,
+                   .frozen_ms = granted.frozen_ms};
+  sandbox.hard_end_ms = elapsed_ms_ + granted.ttl_ms.most;
   sandbox.life.last_activity_ms = elapsed_ms_;
   if (plan.token_ms) sandbox.token_until_ms = elapsed_ms_ + *plan.token_ms;
   sandbox_ = std::move(sandbox);
@@ -84,6 +100,16 @@ void World::Allowed(const model::AskStep& ask, const Request& request) {
   // What comes from outside is activity; what was only looked at is none.
   if (ask.action == Action::Exec || ask.action == Action::Import) {
     sandbox_->life.last_activity_ms = elapsed_ms_;
+  }
+  if (ask.action == Action::Resume) {
+    sandbox_->life.frozen_since_ms.reset();
+    sandbox_->life.last_activity_ms = elapsed_ms_;
+  }
+  if (ask.action == Action::Extend) {
+    const std::int64_t by_ms = request.value(slot::ExtendBy).integer;
+    sandbox_->terms.deadline_ms += by_ms;
+    sandbox_->renewed_ms += by_ms;
+    ++sandbox_->renewals;
   }
   if (ask.action == Action::Export && request.is_present(slot::ExportSize)) {
     sandbox_->exported_bytes += request.value(slot::ExportSize).integer;
@@ -193,6 +219,9 @@ void World::AddSandbox(Request& request) {
   SetUnlessKnown(request, slot::SandboxAge, reading.age_ms);
   SetUnlessKnown(request, slot::SandboxIdle, reading.idle_ms);
   SetUnlessKnown(request, slot::SandboxTtlLeft, reading.ttl_left_ms);
+  SetUnlessKnown(request, slot::SandboxFrozen, sandbox_->life.frozen_since_ms ? 1 : 0);
+  if (request.action() == Action::Extend) AddRenewals(request);
+  if (request.action() == Action::Resume) AddFrozen(request);
   const bool has_authority = reading.ttl_left_ms > 0;
   const std::int64_t token_left =
       sandbox_->token_until_ms ? *sandbox_->token_until_ms - elapsed_ms_ : 0;
@@ -202,6 +231,29 @@ void World::AddSandbox(Request& request) {
     SetUnlessKnown(request, slot::ExportTotal,
                    sandbox_->exported_bytes + request.value(slot::ExportSize).integer);
   }
+}
+
+void World::AddRenewals(Request& request) {
+  SetUnlessKnown(request, slot::ExtendTimes, sandbox_->renewals + 1);
+  SetUnlessKnown(request, slot::ExtendHardEndIn, sandbox_->hard_end_ms - elapsed_ms_);
+  if (!request.is_present(slot::ExtendBy)) return;
+  SetUnlessKnown(request, slot::ExtendTotal,
+                 sandbox_->renewed_ms + request.value(slot::ExtendBy).integer);
+}
+
+// What a resume of the test's own sandbox brings back: the sandbox as it was frozen.
+void World::AddFrozen(Request& request) {
+  if (!sandbox_->life.frozen_since_ms || !request.is_present(slot::ResumeSnapshotKind) ||
+      request.value(slot::ResumeSnapshotKind).integer !=
+          OrdinalOf(schema::Enum::ResumeKind, "frozen")) {
+    return;
+  }
+  const std::int64_t age_ms = elapsed_ms_ - *sandbox_->life.frozen_since_ms;
+  SetUnlessKnown(request, slot::ResumeSnapshotAge, age_ms);
+  SetUnlessKnown(request, slot::ResumeSnapshotLineageAge, age_ms);
+  SetUnlessKnown(request, slot::ResumeSnapshotBranches, 1);
+  SetText(request, slot::ResumeSnapshotClass, sandbox_->class_name);
+  SetText(request, slot::ResumeSnapshotImage, std::string(AsText(sandbox_->image.bytes)));
 }
 
 // What the harness says where the test is silent (language.md sections 5.11 and 11).

@@ -20,10 +20,13 @@ class World {
   explicit World(const model::PolicyModel& model) : model_(model) {}
 
   void Give(const model::GivenStep& given);
-  void PassTime(std::int64_t duration_ms) { elapsed_ms_ += duration_ms; }
+  // What time does to the sandbox meanwhile is done to it: idleness freezes it when it is due.
+  void PassTime(std::int64_t duration_ms);
   void SetNow(std::int64_t wall_ms);
   // The sandbox's authority ends here; its grace begins.
   void Close();
+  // It stands still until it is resumed.
+  void Freeze();
 
   [[nodiscard]] bool has_sandbox() const { return sandbox_.has_value(); }
 
@@ -44,6 +47,9 @@ class World {
     Facts sealed;         // task.* and caller.* of the create
     module::LifetimeTerms terms;
     module::LifetimeFacts life;
+    std::int64_t hard_end_ms = 0;  // no renewal passes it
+    std::int64_t renewals = 0;
+    std::int64_t renewed_ms = 0;
     std::optional<std::int64_t> token_until_ms;
     std::int64_t exported_bytes = 0;
     std::int64_t egress_requests = 0;
@@ -57,6 +63,8 @@ class World {
   void AddGiven(module::Request& request);
   void AddHost(module::Request& request);
   void AddSandbox(module::Request& request);
+  void AddRenewals(module::Request& request);
+  void AddFrozen(module::Request& request);
   void AddAbsences(module::Request& request);
   [[nodiscard]] std::optional<schema::Slot> SlotOf(schema::Action action,
                                                    std::string_view path) const;

@@ -85,6 +85,13 @@ std::vector<std::pair<std::string, std::string>> PlanRows(const module::PlanTemp
     rows.emplace_back("idle", fmt::format("{} then {}", values::DurationText(*granted.idle_ms),
                                           WordOf(granted.idle_end)));
   }
+  if (granted.frozen_ms) {
+    rows.emplace_back("frozen", "at most " + values::DurationText(*granted.frozen_ms));
+  }
+  if (granted.renewal) {
+    rows.emplace_back("renew", fmt::format("at most {} times by {}", granted.renewal->times,
+                                           values::DurationText(granted.renewal->by_ms)));
+  }
   return rows;
 }
 
@@ -154,6 +161,11 @@ Json JsonOf(const module::PlanTemplate& granted, const module::CreatePlan& plan)
   if (granted.idle_ms) {
     json["idle"] = {{"after", values::DurationText(*granted.idle_ms)},
                     {"then", WordOf(granted.idle_end)}};
+  }
+  if (granted.frozen_ms) json["frozen"] = {{"at_most", values::DurationText(*granted.frozen_ms)}};
+  if (granted.renewal) {
+    json["renew"] = {{"times_at_most", granted.renewal->times},
+                     {"by", values::DurationText(granted.renewal->by_ms)}};
   }
   if (granted.token && plan.token_ms) {
     json["token"] = {{"audience", granted.token->audience},

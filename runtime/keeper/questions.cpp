@@ -179,6 +179,7 @@ void Questions::StateWhatPasses(module::Request& request, const SandboxFacts& sa
   request.SetInteger(slot::SandboxAge, sandbox.age_ms);
   request.SetInteger(slot::SandboxIdle, sandbox.idle_ms);
   request.SetInteger(slot::SandboxTtlLeft, sandbox.ttl_left_ms);
+  request.SetInteger(slot::SandboxFrozen, 0);  // nothing here freezes one: capability::Freeze
   request.SetInteger(slot::TokenValid, sandbox.token_valid ? 1 : 0);
   request.SetInteger(slot::TokenExpiresIn, sandbox.token_expires_in_ms);
 }

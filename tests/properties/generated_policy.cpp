@@ -162,6 +162,22 @@ std::string OwnAtom(Random& r, const std::string& action) {
         return "export.kind == link";
     }
   }
+  if (action == "resume") {
+    switch (r.Below(4)) {
+      case 0:
+        return fmt::format("snapshot.kind {} {}", r.Pick({"==", "!="}),
+                           r.Pick({"frozen", "disk", "memory"}));
+      case 1:
+        return fmt::format("snapshot.age > {}m", 1 + r.Below(70));
+      case 2:
+        return "snapshot.class == sandbox.class";
+      default:
+        return "snapshot.policy_changed";
+    }
+  }
+  if (action == "extend") {
+    return r.OneIn(2) ? "extend.times > 1" : fmt::format("extend.total > {}m", 1 + r.Below(20));
+  }
   if (action == "observe") return "observe.what == logs";
   return SharedAtom(r);
 }
@@ -187,8 +203,8 @@ std::string Condition(Random& r, const std::vector<std::string>& actions, std::s
 // ---- Rules --------------------------------------------------------------------------------------
 
 std::string Rule(Random& r, const std::string& label) {
-  static const std::vector<std::string> kActions = {"create",  "exec",   "egress", "export",
-                                                    "observe", "resume", "expose", "import"};
+  static const std::vector<std::string> kActions = {
+      "create", "exec", "egress", "export", "observe", "resume", "expose", "import", "extend"};
   // Lists are facts of `exec` only.
   const bool of_exec = r.OneIn(3);
   std::vector<std::string> actions = {of_exec ? "exec" : r.Pick(kActions)};
@@ -322,7 +338,14 @@ ClassText GenerateClass(Random& r, std::size_t index) {
   }
   auto& lifetime = text.planes["lifetime"];
   lifetime.push_back("ttl " + BoundText(r, 10, 60, "m"));
-  if (r.OneIn(2)) lifetime.push_back(fmt::format("idle {}m then close", 1 + r.Below(10)));
+  if (r.OneIn(2))
+    lifetime.push_back(
+        fmt::format("idle {}m then {}", 1 + r.Below(10), r.Pick({"close", "freeze"})));
+  if (r.OneIn(3)) lifetime.push_back(fmt::format("frozen at most {}m", 5 + r.Below(60)));
+  if (r.OneIn(2)) {
+    lifetime.push_back(
+        fmt::format("renew at most {} times by {}m", 1 + r.Below(3), 1 + r.Below(9)));
+  }
   if (r.OneIn(2)) lifetime.push_back(fmt::format("grace {}s", 1 + r.Below(60)));
   auto& evidence = text.planes["evidence"];
   if (r.OneIn(3)) {

@@ -152,6 +152,8 @@ Value RequestGenerator::ValueOf(Action action, Slot which) {
         if (!r_.OneIn(4)) return number(30 * kMinuteMs);
         return number(r_.Pick<std::int64_t>({-90'000, -1'000, -1, 0, 1, kMinuteMs}));
       }
+      if (path == "extend.by")
+        return number(Near(r_, static_cast<std::int64_t>(r_.Below(10)) * kMinuteMs));
       if (path == "sandbox.idle" && !r_.OneIn(4)) return number(1);
       return number(Near(r_, static_cast<std::int64_t>(r_.Below(80)) * kMinuteMs));
     case schema::TypeKind::Size:
@@ -201,7 +203,16 @@ void RequestGenerator::MakeLikely(Request& request) {
   request.SetText(slot::SandboxCreator, "user:ana");
   request.SetInteger(slot::SandboxTtlLeft, kMinuteMs);
   request.SetInteger(slot::SandboxIdle, 0);
-  if (action == Action::Exec) {
+  request.SetInteger(slot::SandboxFrozen, r_.OneIn(8) ? 1 : 0);
+  if (action == Action::Resume) {
+    request.SetInteger(slot::ResumeSnapshotKind, r_.OneIn(3) ? 1 : 0);
+    request.SetInteger(slot::ResumeSnapshotAge, Near(r_, r_.Pick({1, 10, 30}) * kMinuteMs));
+  } else if (action == Action::Extend) {
+    request.SetInteger(slot::SandboxAge, 2 * kMinuteMs);
+    request.SetInteger(slot::ExtendBy, Near(r_, r_.Pick({1, 3, 9}) * kMinuteMs));
+    request.SetInteger(slot::ExtendTimes, static_cast<std::int64_t>(1 + r_.Below(3)));
+    request.SetInteger(slot::ExtendHardEndIn, 30 * kMinuteMs);
+  } else if (action == Action::Exec) {
     request.Set(slot::ExecProgram, Text(r_.Pick({"/usr/bin/python3", "/bin/sh"})));
   } else if (action == Action::Export) {
     request.Set(slot::ExportPath, Text(r_.Pick({"/work/out/a", "/work/out/a/b"})));
@@ -226,7 +237,8 @@ void RequestGenerator::MakeLikely(Request& request) {
 
 Request RequestGenerator::Generate() {
   static const std::vector<Action> kOften = {Action::Create, Action::Exec,   Action::Egress,
-                                             Action::Egress, Action::Export, Action::Observe};
+                                             Action::Egress, Action::Export, Action::Observe,
+                                             Action::Resume, Action::Extend};
   const Action action =
       r_.OneIn(6) ? static_cast<Action>(r_.Below(schema::ActionCount)) : r_.Pick(kOften);
   Request request(action, r_.Pick({schema::Stage::Request, schema::Stage::Request,

@@ -114,6 +114,8 @@ class NaiveDecision {
   void Egress(const model::Class& of);
   void Export(const model::Class& of);
   void Time(const model::Class& of);
+  void Extend(const model::Class& of);
+  void Resume(const model::Class& of);
   void Bound(const std::string& id, const module::Bound& bound, Slot which);
   Truth Says(const model::EgressRule& rule) const;
   Truth Reaches(const model::EgressTarget& target, bool allow) const;

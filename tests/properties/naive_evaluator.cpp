@@ -373,6 +373,9 @@ void NaiveDecision::Create(const model::Class& of) {
   if (of.evidence.record && of.evidence.record->except_allows_of.any()) {
     Deny("builtin.unsupported", cannot("omit"));
   }
+  if (of.lifetime.idle && of.lifetime.idle->then == module::IdleEnd::Freeze) {
+    Deny("builtin.unsupported", cannot("freeze"));
+  }
 
   const Fact image = Text(slot::CreateImage);
   bool granted = false;
@@ -551,17 +554,6 @@ void NaiveDecision::Access(const model::Class* of) {
   if (!granted) DenyByDefault("builtin.access", unknown);
 }
 
-void NaiveDecision::Time(const model::Class& of) {
-  const std::int64_t grace = r_.action() == Action::Export ? of.lifetime.grace_ms.value_or(0) : 0;
-  Deny(of.name + ".lifetime.ttl",
-       NumberIs(slot::SandboxTtlLeft, [&](Wide left) { return left <= -Wide{grace}; }));
-  if (of.lifetime.idle) {
-    Deny(of.name + ".lifetime.idle", NumberIs(slot::SandboxIdle, [&](Wide idle) {
-           return idle >= Wide{of.lifetime.idle->after_ms} + grace;
-         }));
-  }
-}
-
 NaiveAnswer NaiveDecision::Run() {
   const Action action = r_.action();
   Checks();
@@ -597,10 +589,14 @@ NaiveAnswer NaiveDecision::Run() {
       case Action::Observe:
         break;
       case Action::Resume:
+        Resume(*class_);
+        break;
+      case Action::Extend:
+        Extend(*class_);
+        break;
       case Action::Expose:
       case Action::Snapshot:
       case Action::Import:
-      case Action::Extend:
         DenySurely(model::DefaultIdOf(class_->name, action));
         break;
     }

@@ -96,11 +96,27 @@ TEST_CASE("the interpreter agrees with a reading of the model without tables") {
   CHECK(allowed * 20 > asked);
   CHECK(allowed * 10 < asked * 9);
   CHECK(undecided > 0);
-  for (const char* id :
-       {"access", "address", "unsupported", "none", "gone", "not_selected", "invalid",
-        "lifetime.ttl", "lifetime.idle", "image.exec", "image.allow", "image.size.cpu",
-        "image.size.memory", "image.size.disk", "image.isolation", "identity.env",
-        "network.default", "filesystem.export", "filesystem.export.size"}) {
+  for (const char* id : {"access",
+                         "address",
+                         "unsupported",
+                         "none",
+                         "gone",
+                         "not_selected",
+                         "invalid",
+                         "lifetime.ttl",
+                         "lifetime.idle",
+                         "image.exec",
+                         "image.allow",
+                         "image.size.cpu",
+                         "image.size.memory",
+                         "image.size.disk",
+                         "image.isolation",
+                         "identity.env",
+                         "lifetime.frozen",
+                         "lifetime.renew",
+                         "network.default",
+                         "filesystem.export",
+                         "filesystem.export.size"}) {
     INFO(id);
     CHECK(reasons[id] > 0);
   }

@@ -1,0 +1,147 @@
+// Time: until when authority is held, what may grow it, and what a frozen sandbox may still ask.
+#include "compiler/lower/lowering.h"
+#include "compiler/values/quantity.h"
+
+#include <array>
+
+#include <fmt/format.h>
+
+namespace curfew::lower {
+namespace {
+
+namespace slot = schema::slot;
+
+// The ordinal of `frozen` in schema::Enum::ResumeKind.
+constexpr std::int64_t kFrozen = 0;
+
+bool Freezes(const model::Class& link) {
+  return link.lifetime.idle && link.lifetime.idle->then == module::IdleEnd::Freeze;
+}
+
+// A frozen sandbox is resumed before anything else. A chain that never freezes one does not ask.
+void LowerFrozen(Lowering& lowering, const model::Class& of, Block& block) {
+  const model::Class* freezing = nullptr;
+  for (const model::Class* link : ChainOf(lowering.model, of)) {
+    if (Freezes(*link) || link->lifetime.frozen) freezing = link;
+  }
+  if (freezing == nullptr) return;
+  const auto& frozen = freezing->lifetime.frozen;
+  block.denials.push_back(
+      {lowering.Deny(frozen ? frozen->id : model::DefaultIdOf(of.name, Action::Resume),
+                     "the sandbox is frozen; resume it first",
+                     frozen ? frozen->span : freezing->lifetime.idle->span),
+       lowering.Test(NodeOp::Equal, slot::SandboxFrozen, 1)});
+}
+
+}  // namespace
+
+// Authority is held while something of ttl is left, and until idleness has ended it; an export may
+// finish within grace after either.
+void LowerTime(Lowering& lowering, const model::Class& of, Action action, Block& block) {
+  ir::Builder& b = lowering.builder;
+  const module::PlanTemplate plan = PlanOf(lowering.model, of);
+  const std::int64_t grace_ms = action == Action::Export ? plan.grace_ms : 0;
+  const model::Bound ttl = TtlOf(lowering.model, of);
+  block.denials.push_back({lowering.Deny(ttl.id, "the time of the sandbox is over", ttl.span),
+                           b.Not(lowering.Test(NodeOp::Greater, slot::SandboxTtlLeft, -grace_ms))});
+  if (action != Action::Resume) LowerFrozen(lowering, of, block);
+  for (const model::Class* link : ChainOf(lowering.model, of)) {
+    if (!link->lifetime.idle) continue;
+    const model::Idle& idle = *link->lifetime.idle;
+    // A freeze does not end authority for what wakes the sandbox up again.
+    if (idle.then == module::IdleEnd::Freeze && action == Action::Resume) continue;
+    block.denials.push_back(
+        {lowering.Deny(
+             idle.id,
+             fmt::format("the sandbox was idle for {}", values::DurationText(idle.after_ms)),
+             idle.span),
+         lowering.Test(NodeOp::GreaterEqual, slot::SandboxIdle, idle.after_ms + grace_ms)});
+  }
+}
+
+// Renewals: as often and by as much as each link says, and never past the end that `ttl at most`
+// set when the sandbox was created, nor past the one that the current set would have set.
+void LowerExtend(Lowering& lowering, const model::Class& of, Block& block) {
+  ir::Builder& b = lowering.builder;
+  const RuleIndex none = lowering.Deny(model::DefaultIdOf(of.name, Action::Extend),
+                                       "no `renew` of the class lets a lifetime grow", of.span);
+  ir::Group group{{}, none, none};
+  for (const model::Class* link : ChainOf(lowering.model, of)) {
+    if (!link->lifetime.renewal) continue;
+    const model::Renewal& says = *link->lifetime.renewal;
+    group.entries.push_back({lowering.Allow(says.id, "", says.span)});
+    block.denials.push_back(
+        {lowering.Deny(says.id,
+                       fmt::format("a lifetime grows at most {} times", says.renewal.times),
+                       says.span),
+         lowering.Test(NodeOp::Greater, slot::ExtendTimes, says.renewal.times)});
+    block.denials.push_back({lowering.Deny(says.id,
+                                           fmt::format("a lifetime grows by at most {} at a time",
+                                                       values::DurationText(says.renewal.by_ms)),
+                                           says.span),
+                             lowering.Test(NodeOp::Greater, slot::ExtendBy, says.renewal.by_ms)});
+  }
+  const bool grows = !group.entries.empty();
+  block.groups.push_back(std::move(group));
+  if (!grows) return;
+
+  const auto sum = [&](std::initializer_list<Slot> slots) {
+    std::vector<module::AddendRecord> addends;
+    for (const Slot one : slots) addends.push_back({1, lowering.Integer(one)});
+    return b.SumTerm(addends);
+  };
+  const model::Bound ttl = TtlOf(lowering.model, of);
+  const RuleIndex too_far = lowering.Deny(
+      ttl.id, "the lifetime would grow past the end that `ttl … at most` set for it", ttl.span);
+  block.denials.push_back(
+      {too_far, b.Or(b.Compare(NodeOp::Greater,
+                               sum({slot::SandboxAge, slot::SandboxTtlLeft, slot::ExtendBy}),
+                               b.IntegerTerm(ttl.value.most)),
+                     b.Compare(NodeOp::Greater, sum({slot::SandboxTtlLeft, slot::ExtendBy}),
+                               lowering.Integer(slot::ExtendHardEndIn)))});
+}
+
+// What may run again: a frozen sandbox, for as long as each link lets it stay frozen.
+void LowerResume(Lowering& lowering, const model::Class& of, Block& block) {
+  ir::Builder& b = lowering.builder;
+  const NodeId is_frozen = lowering.Test(NodeOp::Equal, slot::ResumeSnapshotKind, kFrozen);
+  ir::Group group{
+      {},
+      lowering.Deny(model::DefaultIdOf(of.name, Action::Resume),
+                    "neither `idle … then freeze` nor `frozen` lets it run again", of.span),
+      lowering.Deny(model::DefaultIdOf(of.name, Action::Snapshot),
+                    "no `snapshot` of the class covers it", of.span)};
+  const module::PlanTemplate plan = PlanOf(lowering.model, of);
+  for (const model::Class* link : ChainOf(lowering.model, of)) {
+    const auto& closing = link->lifetime.idle;
+    if (plan.idle_end == module::IdleEnd::Freeze && closing && !Freezes(*link)) {
+      block.denials.push_back(
+          {lowering.Deny(closing->id,
+                         fmt::format("it is closed when it was idle for {}, frozen or not",
+                                     values::DurationText(closing->after_ms)),
+                         closing->span),
+           b.And(is_frozen, lowering.Test(NodeOp::GreaterEqual, slot::ResumeSnapshotAge,
+                                          closing->after_ms - *plan.idle_ms))});
+    }
+    if (const auto& frozen = link->lifetime.frozen) {
+      group.entries.push_back({lowering.Allow(frozen->id, "", frozen->span), is_frozen});
+      block.denials.push_back(
+          {lowering.Deny(
+               frozen->id,
+               fmt::format("it stays frozen for at most {}", values::DurationText(frozen->most_ms)),
+               frozen->span),
+           b.And(is_frozen,
+                 lowering.Test(NodeOp::Greater, slot::ResumeSnapshotAge, frozen->most_ms))});
+    } else if (Freezes(*link)) {
+      const model::Idle& idle = *link->lifetime.idle;
+      group.entries.push_back({lowering.Allow(idle.id, "", idle.span), is_frozen});
+    }
+  }
+  // A snapshot asks for another grant, and so it is refused by another name: an entry that it
+  // meets, and that nothing lies within.
+  group.entries.push_back({lowering.Allow(model::DefaultIdOf(of.name, Action::Snapshot), ""),
+                           b.Not(is_frozen), b.Constant(false)});
+  block.groups.push_back(std::move(group));
+}
+
+}  // namespace curfew::lower
