@@ -49,6 +49,23 @@ TEST_CASE("a refusal names rule, reason and line, to the guest, the task and the
   CHECK(rig.denials()[0].find("work.network.secret") != std::string::npos);
 }
 
+TEST_CASE("a deny is not passed by what a server takes off a path (10)") {
+  HttpUpstream upstream("198.51.100.7");
+  Rig rig;
+  for (const char* path : {"/pub/secret;x/y", "/pub;/secret/y", "/pub/;x/secret/y", "/pub/SECRET;/",
+                           "/pub/x/..//secret;a=b;c", "/pub/;/;/secret"}) {
+    const std::string reply = rig.Get("files.example", path);
+    INFO(path);
+    CHECK(Answers(reply, "403"));
+    CHECK(reply.find("work.network.secret") != std::string::npos);
+  }
+  CHECK(upstream.connections() == 0);
+  // An allow reads it as it stands, and it is sent so.
+  CHECK(Answers(rig.Get("files.example", "/pub;x/y"), "403"));
+  CHECK(Answers(rig.Get("files.example", "/pub/secrets;x/a;secret"), "200"));
+  CHECK(upstream.last().starts_with("GET /pub/secrets;x/a;secret HTTP/1.1\r\n"));
+}
+
 TEST_CASE("no question leaves for what the rules refuse, by name, method or path (17)") {
   HttpUpstream upstream("198.51.100.7");
   Rig rig;
