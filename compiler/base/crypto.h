@@ -1,5 +1,5 @@
 // The cryptography that both halves need: SHA-256 and Ed25519 verification, by OpenSSL. Signing
-// lives where keys live (runtime/evidence, runtime/identity).
+// lives where keys live (runtime/evidence, runtime/identity; for bundles compiler/tool).
 #pragma once
 
 #include "compiler/base/text.h"

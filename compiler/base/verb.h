@@ -27,6 +27,11 @@ inline constexpr int TaskCouldNotRun = 125;
 inline constexpr int TaskDenied = 126;
 }  // namespace exit_status
 
+// Of --trust, which verbs of both halves take.
+inline constexpr std::string_view TrustHelp =
+    "take nothing but a bundle that the owner of this key signed: a public key of Ed25519 in PEM; "
+    "repeatable";
+
 class Verb {
  public:
   Verb() = default;

@@ -5,8 +5,11 @@
 #include "compiler/diagnostics/render.h"
 #include "compiler/ir/encode.h"
 #include "compiler/lower/lower.h"
+#include "compiler/module/policy_module.h"
 #include "compiler/syntax/parse.h"
 #include "compiler/tool/named_files.h"
+
+#include <algorithm>
 
 namespace curfew::tool {
 
@@ -34,6 +37,25 @@ int PrintDiagnostics(const Compilation& compilation, Console& console) {
       console.colour_diagnostics() ? diagnostics::Color::Always : diagnostics::Color::Never;
   console.Err(diagnostics::RenderText(compilation.diagnostics, compilation.sources, color));
   return compilation.diagnostics.has_errors() ? exit_status::InvalidPolicy : exit_status::Fine;
+}
+
+module::BundleContent ContentOf(Compilation& made) {
+  const auto loaded = module::PolicyModule::Load(made.module, 1);
+  CURFEW_CHECK(loaded.has_value(), "what was just compiled loads");
+  const module::Manifest& manifest = loaded->manifest();
+  module::BundleContent content;
+  content.language = manifest.language;
+  content.compiler = manifest.compiler;
+  content.packages = made.model->packages;
+  content.policy = manifest.policy;
+  for (source::FileId file = 0; file < made.sources.size(); ++file) {
+    content.files.push_back({.name = std::string(made.sources.name(file)),
+                             .text = std::string(made.sources.text(file))});
+  }
+  std::sort(content.files.begin(), content.files.end(),
+            [](const auto& a, const auto& b) { return a.name < b.name; });
+  content.module = std::move(made.module);
+  return content;
 }
 
 Result<Bytes> CompileModule(std::span<const std::string> paths) {

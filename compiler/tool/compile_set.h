@@ -6,6 +6,7 @@
 #include "compiler/base/text.h"
 #include "compiler/diagnostics/sink.h"
 #include "compiler/model/policy_model.h"
+#include "compiler/module/bundle.h"
 #include "compiler/source/load.h"
 #include "compiler/syntax/ast.h"
 
@@ -34,6 +35,9 @@ Result<Compilation> CompileSet(std::span<const std::string> paths,
 
 // Diagnostics on standard error, in the console's colour; the exit status that they mean.
 int PrintDiagnostics(const Compilation& compilation, Console& console);
+
+// All that a bundle of a valid compilation holds.
+module::BundleContent ContentOf(Compilation& made);
 
 // A module's bytes, for whoever runs by them: InvalidPolicy with the diagnostics as its message.
 Result<Bytes> CompileModule(std::span<const std::string> paths);

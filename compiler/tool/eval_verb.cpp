@@ -4,6 +4,7 @@
 #include "compiler/tool/color_option.h"
 #include "compiler/tool/compile_set.h"
 #include "compiler/tool/engine_choice.h"
+#include "compiler/tool/open_bundle.h"
 #include "compiler/tool/read_input.h"
 #include "compiler/tool/verbs.h"
 #include "compiler/values/quantity.h"
@@ -67,11 +68,12 @@ class EvalVerb : public Verb {
            "    curfew eval policies/ --request - --format json";
   }
   void Configure(CLI::App& app) override {
-    app.add_option("POLICY", paths_, "files and folders of the set")->required();
+    app.add_option("POLICY", paths_, "files and folders of the set, or a bundle")->required();
     app.add_option("--request", request_, "the request: a file, or - for standard input")
         ->required();
     app.add_flag("--lines", lines_, "one request a line (JSON Lines), one answer each");
     app.add_option("--format", format_, "text or json")->check(CLI::IsMember({"text", "json"}));
+    trust_.Configure(app);
     color_.Configure(app);
     app.add_option("--engine", engine_,
                    "what decides: native code, the interpreter, or what suits: native code for "
@@ -99,9 +101,14 @@ class EvalVerb : public Verb {
       return Failure(FailureCode::Usage,
                      "policy and request cannot both be read from standard input");
     }
-    CURFEW_TRY(const Compilation made, CompileSet(paths_));
-    if (const int status = PrintDiagnostics(made, console); status != 0) return status;
-    CURFEW_TRY(EngineChoice choice, ChooseEngine(made.module, Wish()));
+    CURFEW_TRY(const std::optional<module::Bundle> bundle, OpenBundle(paths_, trust_.keys()));
+    Compilation made;
+    if (!bundle) {
+      CURFEW_TRY(made, CompileSet(paths_));
+      if (const int status = PrintDiagnostics(made, console); status != 0) return status;
+    }
+    const Bytes& module = bundle ? bundle->content.module : made.module;
+    CURFEW_TRY(EngineChoice choice, ChooseEngine(module, Wish()));
     why_not_native_ = std::move(choice.why_not_native);
     if (!why_not_native_.empty() && format_ == "text") {
       console.Err(fmt::format("note: the interpreter decides: {}\n", why_not_native_));
@@ -167,6 +174,7 @@ class EvalVerb : public Verb {
   std::vector<std::string> paths_;
   std::string request_;
   std::string format_ = "text";
+  TrustOption trust_;
   ColorOption color_;
   std::string engine_ = "auto";
   std::string now_;

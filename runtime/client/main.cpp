@@ -1,7 +1,7 @@
 // curfew: every verb, of the compiler and of the runtime, in one program.
 #include "compiler/tool/command_line.h"
-#include "compiler/tool/compile_set.h"
 #include "compiler/tool/engine_choice.h"
+#include "compiler/tool/open_bundle.h"
 #include "compiler/tool/verbs.h"
 #include "runtime/client/verbs.h"
 #include "runtime/host/linux/linux_host.h"
@@ -43,7 +43,7 @@ int Run(int argc, char** argv, curfew::Console& console) {
                                     .networks = networks,
                                     .clock = *host.clock,
                                     .entropy = *host.entropy,
-                                    .compile = curfew::tool::CompileModule,
+                                    .open_policy = curfew::tool::OpenModule,
                                     .make_native_code = curfew::tool::MakeNativeCode,
                                     .keeper_program = KeeperProgram(),
                                     .try_native_code = curfew::tool::TryNativeCode};

@@ -43,7 +43,9 @@ class ReloadVerb final : public Verb {
            "  curfew reload policies/ images.curfew --sandbox cf-abcdefghij234567";
   }
   void Configure(CLI::App& app) override {
-    app.add_option("POLICY", policies_, "files and folders of the policy set")->required();
+    app.add_option("POLICY", policies_, "files and folders of the policy set, or a bundle")
+        ->required();
+    app.add_option("--trust", trusted_keys_, std::string(TrustHelp))->allow_extra_args(false);
     app.add_option("--sandbox", sandbox_, "only this one (default: all that run)");
     app.add_flag("--allow-empty", allow_empty_, "it is no failure when nothing runs");
     app.add_option("--state", state_, std::string(StateHelp));
@@ -66,7 +68,7 @@ class ReloadVerb final : public Verb {
       return Failure(FailureCode::Usage,
                      Printable(sandbox_, 60) + " is no sandbox's id; `curfew ps` lists them");
     }
-    CURFEW_TRY(const Bytes module, means_.compile(policies_));
+    CURFEW_TRY(const Bytes module, means_.open_policy(policies_, trusted_keys_));
     CURFEW_TRY(const OwnedFd memory, host::SealBytes("curfew-module", module));
     const Result<OwnedFd> native_code = NativeCodeFor(means_, module);
     if (!native_code && native_code.error().message != NothingGoesOut) {
@@ -174,6 +176,7 @@ class ReloadVerb final : public Verb {
 
   const Means& means_;
   std::vector<std::string> policies_;
+  std::vector<std::string> trusted_keys_;
   std::string sandbox_;
   bool allow_empty_ = false;
   std::string state_{host::StateDirectoryDefault};

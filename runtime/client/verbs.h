@@ -24,8 +24,12 @@ struct Means {
   host::Networks& networks;
   const host::Clock& clock;
   host::Entropy& entropy;
-  // The bytes of the module that these policies make: InvalidPolicy with the diagnostics as text.
-  std::function<Result<Bytes>(std::span<const std::string> policies)> compile;
+  // The bytes of the module that these policies make, or that a bundle of them brings:
+  // InvalidPolicy with the diagnostics as text. With keys to trust nothing but a bundle that one of
+  // them signed.
+  std::function<Result<Bytes>(std::span<const std::string> policies,
+                              std::span<const std::string> trusted_keys)>
+      open_policy;
   // The sealed native code of a module's bytes; the failure says why it cannot be made.
   std::function<Result<OwnedFd>(ByteView module)> make_native_code;
   std::string keeper_program;
