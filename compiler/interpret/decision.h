@@ -25,6 +25,9 @@ namespace curfew::interpret {
 // Whether the module's index is used. Only tests say no: the answers are the same.
 enum class UseIndex : std::uint8_t { No, Yes };
 
+// Gives each left-out wish of these defaults its value.
+void FillIn(const module::Tables& tables, const module::Range& defaults, module::Request& request);
+
 template <typename Conditions>
 class Decision {
  public:
@@ -45,7 +48,6 @@ class Decision {
  private:
   using Request = module::Request;
   using ClassIndex = module::ClassIndex;
-  using BlockRecord = module::BlockRecord;
 
   // At the last stage nothing becomes known any more.
   [[nodiscard]] bool is_last() const { return stage_ == schema::Stage::Request; }
@@ -66,7 +68,6 @@ class Decision {
   void Group(const Request& request, const module::GroupRecord& group, std::uint32_t index);
   void JudgeFilled(const Request& request, std::size_t block);
   void Judge(const Request& request, std::size_t block);
-  void FillIn(Request& request, const BlockRecord& block) const;
   void Close();
 
   const module::PolicyModule& policy_;
@@ -207,26 +208,6 @@ void Decision<Conditions>::Group(const Request& request, const module::GroupReco
 }
 
 template <typename Conditions>
-void Decision<Conditions>::FillIn(Request& request, const BlockRecord& block) const {
-  using Kind = module::DefaultRecord::Kind;
-  for (const module::DefaultRecord& record :
-       t_.defaults.subspan(block.defaults.first, block.defaults.count)) {
-    if (!request.is_known(record.slot) || request.is_present(record.slot)) continue;
-    switch (record.kind) {
-      case Kind::Integer:
-        request.SetInteger(record.slot, record.integer);
-        break;
-      case Kind::Text:
-        request.SetText(record.slot, t_.TextOf(record.text));
-        break;
-      case Kind::NoItems:
-        request.Set(record.slot, module::Value::OfItems({}));
-        break;
-    }
-  }
-}
-
-template <typename Conditions>
 void Decision<Conditions>::Judge(const Request& request, std::size_t block) {
   DenialsOf(request, module::SetBlock(t_.classes.size(), action_));
   DenialsOf(request, block);
@@ -240,7 +221,7 @@ template <typename Conditions>
 void Decision<Conditions>::JudgeFilled(const Request& request, std::size_t block) {
   if (t_.blocks[block].defaults.count == 0) return Judge(request, block);
   Request filled = request;
-  FillIn(filled, t_.blocks[block]);
+  FillIn(t_, t_.blocks[block].defaults, filled);
   candidates_.Forget();
   Judge(filled, block);
 }

@@ -29,6 +29,25 @@ class TableConditions {
 
 }  // namespace
 
+void FillIn(const module::Tables& tables, const module::Range& defaults, module::Request& request) {
+  using Kind = module::DefaultRecord::Kind;
+  for (const module::DefaultRecord& record :
+       tables.defaults.subspan(defaults.first, defaults.count)) {
+    if (!request.is_known(record.slot) || request.is_present(record.slot)) continue;
+    switch (record.kind) {
+      case Kind::Integer:
+        request.SetInteger(record.slot, record.integer);
+        break;
+      case Kind::Text:
+        request.SetText(record.slot, tables.TextOf(record.text));
+        break;
+      case Kind::NoItems:
+        request.Set(record.slot, module::Value::OfItems({}));
+        break;
+    }
+  }
+}
+
 void Interpreter::Decide(const module::Request& request, module::Verdict& verdict) const {
   Decision(module_, TableConditions(module_.tables()), use_index_, request, verdict).Run(request);
 }

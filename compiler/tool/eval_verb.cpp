@@ -1,41 +1,20 @@
 #include "compiler/base/limits.h"
-#include "compiler/module/capability.h"
 #include "compiler/tool/answer.h"
+#include "compiler/tool/asked_request.h"
 #include "compiler/tool/color_option.h"
 #include "compiler/tool/compile_set.h"
 #include "compiler/tool/engine_choice.h"
 #include "compiler/tool/open_bundle.h"
 #include "compiler/tool/read_input.h"
 #include "compiler/tool/verbs.h"
-#include "compiler/values/quantity.h"
 
 #include <algorithm>
-#include <chrono>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 namespace curfew::tool {
 namespace {
-
-std::int64_t WallClockMs() {
-  using namespace std::chrono;
-  return duration_cast<milliseconds>(system_clock::now().time_since_epoch()).count();
-}
-
-// What `eval` says where the document is silent: the time, and a host that can do everything.
-void Complete(module::DecodedRequest& decoded, std::int64_t now_ms) {
-  module::Request& request = decoded.request;
-  if (!request.is_known(schema::slot::Now)) request.SetNow(now_ms);
-  if (!request.is_known(schema::slot::HostCapabilities)) {
-    std::vector<module::Value> all;
-    for (const std::string_view word : module::capability::All) {
-      all.push_back(module::Value::OfText(word));
-    }
-    request.Set(schema::slot::HostCapabilities,
-                module::Value::OfItems(decoded.arena.Keep(std::move(all))));
-  }
-}
 
 // The worst of several statuses: could not run, undecided, denied, allowed.
 int Worse(int a, int b) {
@@ -91,12 +70,7 @@ class EvalVerb : public Verb {
 
  private:
   Result<int> TryRun(Console& console) {
-    std::int64_t now_ms = WallClockMs();
-    if (!now_.empty()) {
-      const auto parsed = values::ParseTime(now_);
-      if (!parsed) return Failure(FailureCode::Usage, "--now: " + parsed.error().message);
-      now_ms = *parsed;
-    }
+    CURFEW_TRY(const std::int64_t now_ms, TimeOf(now_));
     if (request_ == "-" && std::find(paths_.begin(), paths_.end(), "-") != paths_.end()) {
       return Failure(FailureCode::Usage,
                      "policy and request cannot both be read from standard input");

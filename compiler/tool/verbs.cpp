@@ -8,6 +8,7 @@ Verbs CompilerVerbs() {
   verbs.push_back(MakeFmtVerb());
   verbs.push_back(MakeTestVerb());
   verbs.push_back(MakeEvalVerb());
+  verbs.push_back(MakeExplainVerb());
   verbs.push_back(MakeCompileVerb());
   verbs.push_back(MakeInspectVerb());
   verbs.push_back(MakeVersionVerb());

@@ -9,6 +9,7 @@ std::unique_ptr<Verb> MakeCheckVerb();
 std::unique_ptr<Verb> MakeFmtVerb();
 std::unique_ptr<Verb> MakeTestVerb();
 std::unique_ptr<Verb> MakeEvalVerb();
+std::unique_ptr<Verb> MakeExplainVerb();
 std::unique_ptr<Verb> MakeCompileVerb();
 std::unique_ptr<Verb> MakeInspectVerb();
 std::unique_ptr<Verb> MakeVersionVerb();
