@@ -26,6 +26,7 @@ inline constexpr std::size_t PathBytesMax = 8 * 1024;
 
 // Decisions.
 inline constexpr std::size_t RulesMax = 1'000'000;
+inline constexpr std::size_t ChainLinksMax = 8;  // a class and what it narrows
 inline constexpr std::size_t AttributesPerActionMax =
     128;                                          // a present and a known bit each, two words
 inline constexpr std::size_t VerdictIdsMax = 64;  // named in one verdict before the overflow flag

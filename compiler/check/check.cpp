@@ -1,6 +1,7 @@
 #include "compiler/check/check.h"
 
 #include "compiler/base/crypto.h"
+#include "compiler/check/chain.h"
 #include "compiler/check/class_overlap.h"
 #include "compiler/check/context.h"
 #include "compiler/check/expression.h"
@@ -9,6 +10,7 @@
 #include "compiler/check/plane.h"
 #include "compiler/check/rule.h"
 #include "compiler/check/test.h"
+#include "compiler/model/chain.h"
 #include "compiler/model/print.h"
 
 #include <algorithm>
@@ -23,7 +25,8 @@ namespace {
 // with its version when rules begin to depend on it.
 constexpr std::string_view kDigestPreamble = "curfew policy 1\nlanguage 1\npublic suffixes none\n";
 
-void CheckClass(Context& context, model::ClassId id, const syntax::SandboxDecl& declaration) {
+void CheckClass(Context& context, model::ClassId id, const syntax::SandboxDecl& declaration,
+                Chains& chains) {
   model::Class& of = context.model.classes[static_cast<std::size_t>(id)];
   if (declaration.when) {
     Readable readable;
@@ -40,7 +43,24 @@ void CheckClass(Context& context, model::ClassId id, const syntax::SandboxDecl& 
       CheckRule(context, std::get<syntax::Rule>(member), id);
     }
   }
-  planes.Finish(declaration.name.span);
+  planes.Finish();
+  chains.NoteStated(id, planes.states_image(), planes.states_ttl());
+}
+
+void CheckFloor(Context& context, const syntax::SandboxDecl& declaration, Chains& chains) {
+  model::Class part;
+  part.name = context.model.floor->name;
+  PlaneChecker planes(context, part);
+  for (const syntax::SandboxMember& member : declaration.members) {
+    if (const auto* plane = std::get_if<syntax::Plane>(&member)) {
+      planes.CheckOfFloor(*plane);
+    } else {
+      CheckRule(context, std::get<syntax::Rule>(member), model::FloorId);
+    }
+  }
+  planes.Finish();
+  chains.NoteStated(model::FloorId, planes.states_image(), planes.states_ttl());
+  Unite(*context.model.floor, std::move(part));
 }
 
 }  // namespace
@@ -59,10 +79,13 @@ model::PolicyModel Check(std::span<const syntax::Ast> files, const source::Sourc
   const Names names = CollectNames(sorted, model, sink);
   Context context{model, sink, names, partial};
   CheckLists(context);
+  Chains chains(context);
+  for (const syntax::SandboxDecl* floor : names.floors) CheckFloor(context, *floor, chains);
   for (std::size_t i = 0; i < names.class_declarations.size(); ++i) {
-    CheckClass(context, model::ClassId{static_cast<std::uint32_t>(i)},
-               *names.class_declarations[i]);
+    CheckClass(context, model::ClassId{static_cast<std::uint32_t>(i)}, *names.class_declarations[i],
+               chains);
   }
+  chains.Check();
   for (const syntax::Rule* rule : names.rules) CheckRule(context, *rule, std::nullopt);
   std::sort(model.rules.begin(), model.rules.end(),
             [](const model::Rule& a, const model::Rule& b) { return a.id < b.id; });

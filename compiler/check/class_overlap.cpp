@@ -1,10 +1,13 @@
 #include "compiler/check/class_overlap.h"
 
+#include "compiler/model/chain.h"
 #include "compiler/model/print.h"
 
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -12,6 +15,7 @@
 namespace curfew::check {
 namespace {
 
+using model::ClassId;
 using model::ExprId;
 using model::ExprKind;
 
@@ -82,26 +86,60 @@ std::optional<std::string> Example(const model::PolicyModel& model, const Demand
   return example.empty() ? std::string("any request") : example;
 }
 
+// What the class asks for with all that it narrows; nothing where that is not plain.
+std::optional<Demands> DemandsOf(const model::PolicyModel& model, const model::Class& of) {
+  Demands demands;
+  for (const model::Class* link : ChainOf(model, of)) {
+    if (link->when != model::NoExpr && !ReadDemands(model, link->when, demands)) {
+      return std::nullopt;
+    }
+  }
+  return demands;
+}
+
+bool IsAbove(ClassId a, const model::Class& b) {
+  return std::find(b.chain.begin(), b.chain.end(), a) != b.chain.end();
+}
+
+using Pairs = std::set<std::pair<ClassId, ClassId>>;
+
+// Whether it was said of classes that these two narrow: then it says nothing new of them.
+bool IsSaidAbove(const Pairs& said, const model::Class& one, const model::Class& other) {
+  return std::any_of(one.chain.begin(), one.chain.end(), [&](ClassId a) {
+    return std::any_of(other.chain.begin(), other.chain.end(),
+                       [&](ClassId b) { return said.contains(std::minmax(a, b)); });
+  });
+}
+
 }  // namespace
 
 void CheckClassOverlap(Context& context) {
   const model::PolicyModel& model = context.model;
   if (model.classes.size() > kClassesMax) return;
   std::vector<std::optional<Demands>> demands;
+  std::vector<ClassId> from_above;
   for (const model::Class& of : model.classes) {
-    Demands read;
-    const bool plain = of.when == model::NoExpr || ReadDemands(model, of.when, read);
-    demands.push_back(plain ? std::optional(std::move(read)) : std::nullopt);
+    from_above.push_back(ClassId{static_cast<std::uint32_t>(demands.size())});
+    demands.push_back(DemandsOf(model, of));
   }
-  for (std::size_t b = 0; b < demands.size(); ++b) {
-    for (std::size_t a = 0; a < b && demands[b]; ++a) {
-      const model::Class& one = model.classes[a];
-      const model::Class& other = model.classes[b];
-      // A request names one class at most.
-      if (!demands[a] || (one.by_name && other.by_name)) continue;
+  std::stable_sort(from_above.begin(), from_above.end(), [&](ClassId a, ClassId b) {
+    return At(model, a).chain.size() < At(model, b).chain.size();
+  });
+  Pairs said;
+  for (std::size_t i = 0; i < from_above.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      const auto [a, b] = std::minmax(from_above[i], from_above[j]);
+      const auto& asks = demands[static_cast<std::size_t>(a)];
+      const auto& asks_too = demands[static_cast<std::size_t>(b)];
+      const model::Class& one = At(model, a);
+      const model::Class& other = At(model, b);
+      // A request names one class at most, and of two in one chain the lower one is taken.
+      if (!asks || !asks_too || (one.by_name && other.by_name)) continue;
+      if (IsAbove(a, other) || IsAbove(b, one) || IsSaidAbove(said, one, other)) continue;
       const std::string named = one.by_name ? one.name : other.by_name ? other.name : "";
-      const auto example = Example(model, *demands[a], *demands[b], named);
+      const auto example = Example(model, *asks, *asks_too, named);
       if (!example) continue;
+      said.emplace(a, b);
       context.sink.Report(other.span, diag::ClassesOverlap, one.name, other.name, *example)
           .Note(one.span, diag::DeclaredHere, one.name);
     }

@@ -66,9 +66,9 @@ class Collector {
   }
 
   void operator()(const syntax::SandboxDecl& declaration) {
-    if (declaration.every) return Refuse(declaration.name.span, "every sandbox");
-    if (declaration.narrows) return Refuse(declaration.narrows->span, "narrows");
-    if (Declare(declaration.name, IsFreeClassName(declaration.name.text), "a class")) {
+    if (declaration.every) {
+      names_.floors.push_back(&declaration);
+    } else if (Declare(declaration.name, IsFreeClassName(declaration.name.text), "a class")) {
       classes_.push_back(&declaration);
     }
   }
@@ -105,6 +105,7 @@ class Collector {
 
   // Whether the name may be used: free, and not taken by another declaration of the set.
   bool Declare(const syntax::Name& name, bool free, std::string_view what) {
+    if (name.text.empty()) return false;  // said when it was read
     if (!free) {
       sink_.Report(name.span, diag::NameNotFree, name.text, what);
       return false;

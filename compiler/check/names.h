@@ -38,7 +38,8 @@ struct Names {
   std::map<std::string, const syntax::ListDecl*, std::less<>> lists;
   // The declaration of each class of the model, by ClassId.
   std::vector<const syntax::SandboxDecl*> class_declarations;
-  std::vector<const syntax::Rule*> rules;  // of the whole set
+  std::vector<const syntax::SandboxDecl*> floors;  // `every sandbox`
+  std::vector<const syntax::Rule*> rules;          // of the whole set
   std::vector<const syntax::TestDecl*> tests;
 
   [[nodiscard]] std::vector<std::string_view> ImageNames() const;

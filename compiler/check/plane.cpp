@@ -1,6 +1,7 @@
 #include "compiler/check/plane.h"
 
 #include "compiler/base/check.h"
+#include "compiler/check/floor.h"
 #include "compiler/check/literal.h"
 #include "compiler/values/quantity.h"
 
@@ -28,17 +29,18 @@ void PlaneChecker::Check(const syntax::Plane& plane) {
   for (const syntax::Statement& statement : plane.statements) std::visit(*this, statement);
 }
 
-void PlaneChecker::Finish(Span class_name) {
-  if (!context_.partial) {
-    if (!IsStated("image allow")) {
-      context_.sink.Report(class_name, diag::MissingStatement, class_.name, "image { allow … }");
-    }
-    if (!IsStated("ttl")) {
-      context_.sink.Report(class_name, diag::MissingStatement, class_.name, "lifetime { ttl … }");
-    }
-  }
-  CheckToken();
-  CheckStreams();
+void PlaneChecker::CheckOfFloor(const syntax::Plane& plane) {
+  syntax::Plane standing = plane;
+  std::erase_if(standing.statements, [this](const syntax::Statement& statement) {
+    if (!AllowsSomething(statement)) return false;
+    ReportInFloor(context_, statement);
+    return true;
+  });
+  Check(standing);
+}
+
+void PlaneChecker::Finish() {
+  CheckAllowNone();
   const auto by_id = [](const auto& a, const auto& b) { return a.id < b.id; };
   std::sort(class_.image.allow.begin(), class_.image.allow.end(), by_id);
   std::sort(class_.filesystem.exports.begin(), class_.filesystem.exports.end(), by_id);

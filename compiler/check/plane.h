@@ -16,10 +16,15 @@ class PlaneChecker {
  public:
   PlaneChecker(Context& context, model::Class& of) : context_(context), class_(of) {}
 
-  // Statements arrive plane by plane; what must be there, and what statements mean together, is
-  // looked at by Finish.
+  // Statements arrive plane by plane; what they mean together is looked at by Finish, and what they
+  // mean to what the class inherits by chain.h.
   void Check(const syntax::Plane& plane);
-  void Finish(Span class_name);
+  // Of `every sandbox`: what allows anything is refused.
+  void CheckOfFloor(const syntax::Plane& plane);
+  void Finish();
+
+  [[nodiscard]] bool states_image() const { return IsStated("image allow"); }
+  [[nodiscard]] bool states_ttl() const { return IsStated("ttl"); }
 
   // image
   void operator()(const syntax::AllowImages& statement);
@@ -76,8 +81,7 @@ class PlaneChecker {
                 std::vector<values::Cidr>& pins);
   void AddEgressRule(model::EgressRule rule, const std::optional<syntax::Name>& label,
                      const syntax::Tail& tail, Span span);
-  void CheckStreams();
-  void CheckToken();
+  void CheckAllowNone();
   void FinishEvidence();
 
   Context& context_;

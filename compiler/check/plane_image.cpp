@@ -15,6 +15,7 @@ namespace curfew::check {
 
 void PlaneChecker::operator()(const syntax::AllowImages& statement) {
   if (!Once("image allow", statement.span)) return;
+  class_.image.allow_none = statement.none;
   for (const syntax::Name& name : statement.images) {
     const auto found = context_.names.images.find(name.text);
     if (found == context_.names.images.end()) {
@@ -111,16 +112,6 @@ void PlaneChecker::operator()(const syntax::TokenStatement& statement) {
   }
   class_.identity.token = model::TokenGrant{
       IdOf("identity.token"), {statement.audience.text, *lives}, statement.lives.span};
-}
-
-void PlaneChecker::CheckToken() {
-  const auto& token = class_.identity.token;
-  const auto& ttl = class_.lifetime.ttl;
-  if (!token || !ttl || token->token.lives_ms <= ttl->value.most) return;
-  context_.sink
-      .Report(token->span, diag::TokenOutlivesTtl, values::DurationText(token->token.lives_ms),
-              values::DurationText(ttl->value.most))
-      .Note(ttl->span, diag::DeclaredHere, "ttl");
 }
 
 void PlaneChecker::operator()(const syntax::SecretsStatement& statement) {

@@ -116,39 +116,6 @@ bool ReadPorts(Context& context, const std::vector<syntax::PortRange>& texts,
   return whole;
 }
 
-bool PlacesMeet(const std::optional<values::Place>& a, const std::optional<values::Place>& b) {
-  if (!a || !b) return true;
-  const auto* a_host = std::get_if<values::HostPattern>(&*a);
-  const auto* b_host = std::get_if<values::HostPattern>(&*b);
-  if (a_host != nullptr && b_host != nullptr) return values::Meet(*a_host, *b_host);
-  if (a_host != nullptr || b_host != nullptr) return false;
-  return values::Meet(std::get<values::Cidr>(*a), std::get<values::Cidr>(*b));
-}
-
-bool PortsMeet(const std::vector<model::PortRange>& a, const std::vector<model::PortRange>& b) {
-  if (a.empty() || b.empty()) return true;
-  return std::any_of(a.begin(), a.end(), [&](const model::PortRange& x) {
-    return std::any_of(b.begin(), b.end(), [&](const model::PortRange& y) {
-      return x.first <= y.last && y.first <= x.last;
-    });
-  });
-}
-
-// Whether a byte stream to `stream` could carry what `rule` judges by more than host and port.
-bool GoesAround(const EgressTarget& stream, const EgressRule& rule) {
-  const bool allow = rule.effect == EgressRule::Effect::Allow;
-  const std::vector<model::PortRange> web = {{80, 80}, {443, 443}};
-  return std::any_of(rule.targets.begin(), rule.targets.end(), [&](const EgressTarget& target) {
-    // A rule that covers streams itself is not gone around.
-    if (target.tcp || (!target.http && !target.https)) return false;
-    if (allow && rule.methods.empty() && !target.path) return false;
-    if (!PlacesMeet(stream.place, target.place) || !PortsMeet(stream.ports, target.ports)) {
-      return false;
-    }
-    return allow || target.place.has_value() || PortsMeet(stream.ports, web);
-  });
-}
-
 }  // namespace
 
 bool PlaneChecker::RefuseLaterTraffic(const syntax::Traffic& traffic) {
@@ -341,25 +308,13 @@ void PlaneChecker::operator()(const syntax::DenyTraffic& statement) {
   AddEgressRule(*std::move(rule), statement.label, statement.tail, statement.span);
 }
 
-void PlaneChecker::CheckStreams() {
+void PlaneChecker::CheckAllowNone() {
   const auto& rules = class_.network.rules;
   const bool some_allow = std::any_of(rules.begin(), rules.end(), [](const EgressRule& rule) {
     return rule.effect == EgressRule::Effect::Allow;
   });
   if (class_.network.allow_none && some_allow) {
     context_.sink.Report(*class_.network.allow_none, diag::NoneBesideGrant, "allow");
-  }
-  for (const EgressRule& stream : rules) {
-    if (stream.effect != EgressRule::Effect::Allow || !stream.targets.front().tcp) continue;
-    for (const EgressRule& rule : rules) {
-      const bool around =
-          std::any_of(stream.targets.begin(), stream.targets.end(),
-                      [&](const EgressTarget& target) { return GoesAround(target, rule); });
-      if (!around) continue;
-      context_.sink.Report(stream.span, diag::StreamAroundRule, rule.id)
-          .Note(rule.span, diag::DeclaredHere, rule.id);
-      break;
-    }
   }
 }
 

@@ -70,7 +70,7 @@ NodeId LowerListedAccess(Lowering& lowering, const std::vector<std::string>& pri
 Block LowerSetBlock(Lowering& lowering, Action action) {
   Block block;
   LowerChecks(lowering, action, block);
-  LowerRules(lowering, lowering.rules.back(), action, block);
+  LowerRules(lowering, std::nullopt, action, block);
   return block;
 }
 

@@ -12,6 +12,7 @@ namespace {
 
 namespace slot = schema::slot;
 namespace capability = module::capability;
+using model::Grant;
 
 constexpr auto kKvm = static_cast<std::int64_t>(module::Isolation::Kvm);
 constexpr auto kAny = static_cast<std::int64_t>(module::Isolation::Any);
@@ -116,15 +117,19 @@ void LowerCreate(Lowering& lowering, const model::Class& of, Block& block) {
   const module::Isolation isolation = IsolationOf(lowering.model, of);
   Default(block, slot::CreateIsolation, isolation == module::Isolation::Kvm ? kKvm : kAny);
   if (isolation == module::Isolation::Kvm) {
+    const model::Class* says = &of;
+    for (const model::Class* link : ChainOf(lowering.model, of)) {
+      if (link->image.isolation == module::Isolation::Kvm) says = link;
+    }
     block.denials.push_back(
-        {lowering.Deny(IdOf(of, "image.isolation"), "the class runs under KVM only"),
+        {lowering.Deny(IdOf(*says, "image.isolation"), "the class runs under KVM only"),
          lowering.Test(NodeOp::NotEqual, slot::CreateIsolation, kKvm)});
   }
   LowerUnsupported(lowering, of, block);
 
   const RuleIndex none = lowering.Deny(model::DefaultIdOf(of.name, Action::Create),
                                        "the class does not allow the image", of.span);
-  for (const model::Class* link : ChainOf(lowering.model, of)) {
+  for (const model::Class* link : WritersOf(lowering.model, of, Grant::Image)) {
     ir::Group group{{}, none, none};
     for (const model::ImageGrant& grant : link->image.allow) {
       const Digest& digest = At(lowering.model, grant.image).digest;
@@ -134,6 +139,8 @@ void LowerCreate(Lowering& lowering, const model::Class& of, Block& block) {
     }
     block.groups.push_back(std::move(group));
   }
+  // A model without errors has one; without, nothing may run.
+  if (block.groups.empty()) block.groups.push_back({{}, none, none});
 }
 
 void LowerExec(Lowering& lowering, const model::Class& of, Block& block) {
@@ -141,19 +148,20 @@ void LowerExec(Lowering& lowering, const model::Class& of, Block& block) {
   const RuleIndex none = lowering.Deny(model::DefaultIdOf(of.name, Action::Exec),
                                        "no `exec` of the class covers the program",
                                        of.image.exec ? of.image.exec->span : of.span);
-  for (const model::Class* link : ChainOf(lowering.model, of)) {
-    if (!link->image.exec) continue;
+  for (const model::Class* link : WritersOf(lowering.model, of, Grant::Exec)) {
     const model::ExecGrant& grant = *link->image.exec;
     ir::Group group{{}, none, none};
-    const RuleIndex allow = lowering.Allow(grant.id, "", grant.span);
-    if (grant.reach == model::ExecGrant::Reach::Any) group.entries.push_back({allow});
+    if (grant.reach == model::ExecGrant::Reach::Any) {
+      group.entries.push_back({lowering.Allow(grant.id, "", grant.span)});
+    }
     if (grant.reach == model::ExecGrant::Reach::Patterns) {
       std::vector<ir::Pattern> patterns;
       for (const values::PathGlob& glob : grant.patterns) {
         patterns.push_back({glob.text, static_cast<std::uint32_t>(values::Reading::Exact)});
       }
       group.entries.push_back(
-          {allow, b.PatternsIn(NodeOp::PathIn, lowering.Text(slot::ExecProgram), patterns)});
+          {lowering.Allow(grant.id, "", grant.span),
+           b.PatternsIn(NodeOp::PathIn, lowering.Text(slot::ExecProgram), patterns)});
     }
     block.groups.push_back(std::move(group));
   }
@@ -164,8 +172,7 @@ void LowerExport(Lowering& lowering, const model::Class& of, Block& block) {
   ir::Builder& b = lowering.builder;
   const RuleIndex none = lowering.Deny(model::DefaultIdOf(of.name, Action::Export),
                                        "no `export` of the class covers the path", of.span);
-  for (const model::Class* link : ChainOf(lowering.model, of)) {
-    if (link->filesystem.exports.empty() && !link->filesystem.exports_none) continue;
+  for (const model::Class* link : WritersOf(lowering.model, of, Grant::Export)) {
     ir::Group group{{}, none, none};
     for (const model::TransferRule& rule : link->filesystem.exports) {
       std::vector<ir::Pattern> patterns;
@@ -195,15 +202,17 @@ void LowerAccess(Lowering& lowering, const model::Class& of, Block& block) {
                                        "by `access`");
   const RuleIndex own =
       lowering.Allow("builtin.access", "the caller is its creator, its owner or an operator");
-  for (const model::Class* link : ChainOf(lowering.model, of)) {
-    ir::Group group{{{own, LowerOwnAccess(lowering)}}, none, none};
-    if (link->identity.access) {
-      group.entries.push_back(
-          {lowering.Allow(link->identity.access->id, "", link->identity.access->span),
-           LowerListedAccess(lowering, link->identity.access->principals)});
-    }
-    block.groups.push_back(std::move(group));
+  const NodeId is_own = LowerOwnAccess(lowering);
+  const auto writers = WritersOf(lowering.model, of, Grant::Access);
+  for (const model::Class* link : writers) {
+    const model::AccessGrant& grant = *link->identity.access;
+    block.groups.push_back({{{own, is_own},
+                             {lowering.Allow(grant.id, "", grant.span),
+                              LowerListedAccess(lowering, grant.principals)}},
+                            none,
+                            none});
   }
+  if (writers.empty()) block.groups.push_back({{{own, is_own}}, none, none});
 }
 
 // An action that nothing in the language grants yet.
@@ -216,9 +225,11 @@ void LowerUngranted(Lowering& lowering, const model::Class& of, Action action, B
 
 }  // namespace
 
-void LowerRules(Lowering& lowering, const std::vector<const model::Rule*>& rules, Action action,
+void LowerRules(Lowering& lowering, std::optional<model::ClassId> of_class, Action action,
                 Block& block) {
-  for (const model::Rule* rule : rules) {
+  const auto rules = lowering.rules.find(of_class);
+  if (rules == lowering.rules.end()) return;
+  for (const model::Rule* rule : rules->second) {
     if (!rule->actions.test(static_cast<std::size_t>(action))) continue;
     const std::string_view message =
         rule->message.empty() ? std::string_view("a rule of the policy denies it") : rule->message;
@@ -229,9 +240,8 @@ void LowerRules(Lowering& lowering, const std::vector<const model::Rule*>& rules
 
 Block LowerClassBlock(Lowering& lowering, const model::Class& of, Action action) {
   Block block;
-  for (const model::ClassId link : of.chain) {
-    LowerRules(lowering, lowering.rules[static_cast<std::size_t>(link)], action, block);
-  }
+  LowerRules(lowering, model::FloorId, action, block);
+  for (const model::ClassId link : of.chain) LowerRules(lowering, link, action, block);
   switch (action) {
     case Action::Create:
       LowerCreate(lowering, of, block);

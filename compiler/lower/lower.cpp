@@ -22,15 +22,6 @@ std::vector<std::vector<module::ClassIndex>> NarrowersOf(const model::PolicyMode
   return narrowers;
 }
 
-std::vector<std::vector<const model::Rule*>> RulesByClass(const model::PolicyModel& model) {
-  std::vector<std::vector<const model::Rule*>> rules(model.classes.size() + 1);
-  for (const model::Rule& rule : model.rules) {
-    auto& list = rule.of_class ? rules[static_cast<std::size_t>(*rule.of_class)] : rules.back();
-    list.push_back(&rule);
-  }
-  return rules;
-}
-
 void LowerClass(Lowering& lowering, std::size_t index,
                 std::span<const module::ClassIndex> narrowers) {
   const model::Class& of = lowering.model.classes[index];
@@ -69,7 +60,8 @@ Result<ir::DecisionIr> Lower(const model::PolicyModel& model, const source::Sour
                    fmt::format("the policy set has more than {} rules", limits::RulesMax));
   }
   ir::Builder builder;
-  Lowering lowering{model, sources, builder, RulesByClass(model)};
+  Lowering lowering{model, sources, builder, {}};
+  for (const model::Rule& rule : model.rules) lowering.rules[rule.of_class].push_back(&rule);
   LowerSelection(lowering);
   const auto narrowers = NarrowersOf(model);
   for (std::size_t i = 0; i < model.classes.size(); ++i) LowerClass(lowering, i, narrowers[i]);

@@ -3,9 +3,12 @@
 #pragma once
 
 #include "compiler/ir/decision_ir.h"
+#include "compiler/model/chain.h"
 #include "compiler/model/policy_model.h"
 #include "compiler/source/source.h"
 
+#include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,8 +29,8 @@ struct Lowering {
   const model::PolicyModel& model;
   const source::SourceMap& sources;
   ir::Builder& builder;
-  // The rules of each class, by its id, and last those of the whole set.
-  std::vector<std::vector<const model::Rule*>> rules;
+  // The rules of each class, of the floor, and without a class those of the whole set.
+  std::map<std::optional<model::ClassId>, std::vector<const model::Rule*>> rules;
 
   // The row of a reason: where `span` points to, or nowhere for what nobody wrote.
   RuleIndex Row(std::string_view id, module::Effect effect, std::string_view message,
@@ -68,10 +71,8 @@ void LowerNetwork(Lowering& lowering, const model::Class& of, Block& block);
 void LowerTime(Lowering& lowering, const model::Class& of, Action action, Block& block);
 void LowerExtend(Lowering& lowering, const model::Class& of, Block& block);
 void LowerResume(Lowering& lowering, const model::Class& of, Block& block);
-// The class and what it narrows, base first.
-std::vector<const model::Class*> ChainOf(const model::PolicyModel& model, const model::Class& of);
-// The denials among `rules` that are about `action`.
-void LowerRules(Lowering& lowering, const std::vector<const model::Rule*>& rules, Action action,
+// The denials of a class, or of the whole set, that are about `action`.
+void LowerRules(Lowering& lowering, std::optional<model::ClassId> of_class, Action action,
                 Block& block);
 
 // plan.cpp: what is bounded where nothing is written, and the plan template of a class.

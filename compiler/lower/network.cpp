@@ -196,7 +196,7 @@ void LowerNetwork(Lowering& lowering, const model::Class& of, Block& block) {
     }
     // A class that allows nothing of its own leaves its base as it is; a chain that allows nothing
     // anywhere has the strictest meaning.
-    if (!group.entries.empty() || link->network.allow_none) block.groups.push_back(group);
+    if (Writes(*link, model::Grant::Egress)) block.groups.push_back(std::move(group));
   }
   if (block.groups.empty()) block.groups.push_back({{}, none, address});
 

@@ -23,6 +23,8 @@
 namespace curfew::model {
 
 enum class ClassId : std::uint32_t {};
+// `every sandbox`: PolicyModel::floor.
+inline constexpr ClassId FloorId{~std::uint32_t{0}};
 enum class ImageId : std::uint32_t {};
 
 // `ticket: string?` in `attributes task { … }`. The n-th of the set has the slot
@@ -91,7 +93,8 @@ struct ExecGrant {
 };
 
 struct ImagePlane {
-  std::vector<ImageGrant> allow;  // empty with `allow none`
+  std::vector<ImageGrant> allow;   // by id
+  std::optional<Span> allow_none;  // `allow none`
   std::optional<ExecGrant> exec;
   std::optional<Bound> cpu;
   std::optional<Bound> memory;
@@ -200,7 +203,7 @@ struct Renewal {
 };
 
 struct LifetimePlane {
-  std::optional<Bound> ttl;  // there in every model without errors
+  std::optional<Bound> ttl;  // in a model without errors every chain has one
   std::optional<Idle> idle;
   std::optional<Frozen> frozen;
   std::optional<Renewal> renewal;
@@ -222,8 +225,8 @@ struct EvidencePlane {
 struct Class {
   std::string name;
   std::string doc;
-  // Itself and what it narrows, base first; what a class inherits is read along its chain. Today
-  // every chain is the class alone.
+  // What it narrows, base first, and itself; the floor, which stands below all, is not named. What
+  // a class inherits is read along its chain: see chain.h.
   std::vector<ClassId> chain;
   bool by_name = false;
   ExprId when = NoExpr;  // its own condition
@@ -299,13 +302,15 @@ struct PolicyModel {
   std::vector<Image> images;                // by name
   std::vector<List> lists;                  // by name
   std::vector<Class> classes;               // by name
-  std::vector<Rule> rules;                  // by id
-  std::vector<Test> tests;                  // by file and place
+  // All that `every sandbox` says, if the set has it: a class called `sandbox` that allows nothing.
+  std::optional<Class> floor;
+  std::vector<Rule> rules;  // by id
+  std::vector<Test> tests;  // by file and place
   Expressions expressions;
 };
 
 inline const Class& At(const PolicyModel& model, ClassId id) {
-  return model.classes[static_cast<std::size_t>(id)];
+  return id == FloorId ? *model.floor : model.classes[static_cast<std::size_t>(id)];
 }
 inline const Image& At(const PolicyModel& model, ImageId id) {
   return model.images[static_cast<std::size_t>(id)];

@@ -145,6 +145,7 @@ void PrintImagePlane(const PolicyModel& model, const ImagePlane& plane, Lines& l
   for (const ImageGrant& grant : plane.allow) {
     lines.Add(1, "{}: allow {}", grant.id, At(model, grant.image).name);
   }
+  if (plane.allow_none) lines.Add(1, "image allow none");
   if (plane.exec) {
     switch (plane.exec->reach) {
       case ExecGrant::Reach::None:
@@ -193,7 +194,14 @@ void PrintEvidence(const EvidencePlane& plane, Lines& lines) {
 }
 
 void PrintClass(const PolicyModel& model, const Class& of, Lines& lines) {
-  lines.Add(0, "class {}{}{}", of.name, of.by_name ? " by name" : "", TailText(model, of.when, ""));
+  if (model.floor && &of == &*model.floor) {
+    lines.Add(0, "every sandbox");
+  } else {
+    const bool narrows = of.chain.size() > 1;
+    lines.Add(0, "class {}{}{}{}{}", of.name, narrows ? " narrows " : "",
+              narrows ? At(model, of.chain[of.chain.size() - 2]).name : "",
+              of.by_name ? " by name" : "", TailText(model, of.when, ""));
+  }
   PrintImagePlane(model, of.image, lines);
   if (const auto& grant = of.identity.token) {
     lines.Add(1, "{}: token audience {} lives {}", grant->id, Quote(grant->token.audience),
@@ -373,6 +381,7 @@ std::string PrintDeclarations(const PolicyModel& model) {
     lines.Add(0, "{} {} [{}]", list.kind, list.name, Joined(list.elements, Quote));
   }
   for (const Class& of : model.classes) PrintClass(model, of, lines);
+  if (model.floor) PrintClass(model, *model.floor, lines);
   for (const Rule& rule : model.rules) lines.Add(0, "{}: {}", rule.id, RuleText(model, rule));
   return std::move(lines).Take();
 }

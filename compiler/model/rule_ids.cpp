@@ -55,8 +55,7 @@ std::string DefaultIdOf(std::string_view class_name, schema::Action action) {
 std::vector<std::string> KnownIds(const PolicyModel& model) {
   std::vector<std::string> ids(std::begin(kBuiltinIds), std::end(kBuiltinIds));
   for (const Rule& rule : model.rules) ids.push_back(rule.id);
-  for (const Class& of : model.classes) {
-    ids.push_back(of.name);
+  const auto add = [&](const Class& of) {
     for (const schema::ActionInfo& info : schema::Actions()) {
       ids.push_back(DefaultIdOf(of.name, info.action));
     }
@@ -66,7 +65,12 @@ std::vector<std::string> KnownIds(const PolicyModel& model) {
     for (const ImageGrant& grant : of.image.allow) ids.push_back(grant.id);
     for (const TransferRule& rule : of.filesystem.exports) ids.push_back(rule.id);
     for (const EgressRule& rule : of.network.rules) ids.push_back(rule.id);
+  };
+  for (const Class& of : model.classes) {
+    ids.push_back(of.name);
+    add(of);
   }
+  if (model.floor) add(*model.floor);
   std::sort(ids.begin(), ids.end());
   ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
   return ids;

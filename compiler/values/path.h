@@ -39,6 +39,8 @@ enum class Reading : std::uint8_t { Exact, Wide };
 // slashes (a URL's may end in one).
 bool MatchesPathGlob(std::string_view glob, std::string_view path,
                      Reading reading = Reading::Exact);
+// Whether some path meets both, read exactly.
+bool Meet(const PathGlob& a, const PathGlob& b);
 
 // Plain text against an anchored glob with at most two `*` (`matches` of the language); a `*` is
 // any bytes, none too; `\*` and `\\` are literal. At most TextGlobBytesMax bytes, so that matching

@@ -382,6 +382,53 @@ TEST_CASE(
   CHECK(matched > 1000);
 }
 
+// Every path of up to four segments from these names.
+std::vector<std::string> SomePaths() {
+  std::vector<std::string> paths{""};
+  for (std::size_t begin = 0, depth = 0; depth < 4; ++depth) {
+    const std::size_t end = paths.size();
+    for (std::size_t i = begin; i < end; ++i) {
+      for (const char* name : {"a", "b", "ab", "axb"}) paths.push_back(paths[i] + "/" + name);
+    }
+    begin = end;
+  }
+  paths.erase(paths.begin());
+  return paths;
+}
+
+TEST_CASE("two path globs meet where some path meets both") {
+  const std::vector<std::string> paths = SomePaths();
+  std::vector<PathGlob> globs;
+  const std::vector<std::string> pieces = {"a", "b", "*", "a*", "*b", "a*b", "**"};
+  for (const std::string& first : pieces) {
+    globs.push_back(*ParseFileGlob("/" + first));
+    for (const std::string& second : pieces) {
+      if (first == "**" && second == "**") continue;
+      globs.push_back(*ParseFileGlob("/" + first + "/" + second));
+    }
+  }
+  for (const PathGlob& a : globs) {
+    for (const PathGlob& b : globs) {
+      CAPTURE(a.text, b.text);
+      const bool meet = std::any_of(paths.begin(), paths.end(), [&](const std::string& path) {
+        return MatchesPathGlob(a.text, path) && MatchesPathGlob(b.text, path);
+      });
+      if (Meet(a, b) != meet) FAIL();
+    }
+  }
+  const auto meet = [](const char* a, const char* b) {
+    return Meet(*ParseUrlGlob(a), *ParseUrlGlob(b));
+  };
+  CHECK(meet("/a\\*", "/a*"));
+  CHECK_FALSE(meet("/a\\*", "/ab"));
+  CHECK(meet("/a\\*b", "/a\\**"));
+  CHECK(meet("/v1/**", "/v1/"));
+  CHECK(meet("/v1/**", "/v1"));
+  CHECK_FALSE(meet("/v1/*", "/v1/"));
+  CHECK_FALSE(meet("/v1/**/x", "/v1/**/y"));
+  CHECK(meet("/v1/**/x", "/**/w/x"));
+}
+
 TEST_CASE("path globs at their edges") {
   const auto match = [](const char* glob, const char* path, Reading reading = Reading::Exact) {
     auto parsed = ParseUrlGlob(glob);

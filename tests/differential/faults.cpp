@@ -111,6 +111,20 @@ void AddLoweringFaults(std::vector<Fault>& faults) {
          for (module::ClassRecord& record : ir.classes) record.when = NoIndex;
          return true;
        }});
+  faults.push_back(
+      {.name = "lowering: a class that none puts aside", .lowering = [](DecisionIr& ir) {
+         bool found = false;
+         for (module::ClassRecord& record : ir.classes) {
+           found = found || std::exchange(record.narrowed_by.count, 0) > 0;
+         }
+         return found;
+       }});
+  faults.push_back(
+      InBlocks("a link of a chain whose allows are not asked", [](DecisionIr&, auto& b) {
+        if (b.groups.count < 2) return false;
+        --b.groups.count;
+        return true;
+      }));
   faults.push_back(InBlocks("a denial that is left out", [](DecisionIr&, auto& block) {
     return block.groups.count > 0 && Drop(block.denials);
   }));

@@ -1,5 +1,6 @@
 #include "tests/differential/mix.h"
 
+#include <algorithm>
 #include <array>
 
 #include <fmt/format.h>
@@ -67,6 +68,7 @@ class Collector {
  private:
   void Rule(module::RuleIndex rule) {
     const std::string_view id = policy_.rule(rule).id;
+    if (id.starts_with("sandbox.")) contents_.insert("construct every sandbox");
     bool in_plane = false;
     for (const char* plane : kPlanes) {
       if (id.find(fmt::format(".{}.", plane)) == id.npos) continue;
@@ -131,8 +133,12 @@ const Mix::Contents& Mix::ContentsOf(const Subject& subject, const module::Reque
   Collector collector(subject, place->second);
   collector.Block(set);
   if (of) collector.Block(block);
+  if (of && std::find(t.class_links.begin(), t.class_links.end(), *of) != t.class_links.end()) {
+    place->second.insert("construct narrows");
+  }
   if (action == schema::Action::Create) {
     for (module::ClassIndex i = 0; i < t.classes.size(); ++i) {
+      if (t.classes[i].narrowed_by.count > 0) place->second.insert("construct narrows");
       collector.Condition(t.classes[i].when);
       collector.Block(module::BlockOf(i, action));
     }
@@ -161,12 +167,9 @@ std::string Mix::Table() const {
 }
 
 std::vector<std::string> Mix::Complaints() const {
-  std::vector<std::string> names = {"plane none (deny, require)",
-                                    "operator count",
-                                    "operator + or -",
-                                    "stage name",
-                                    "stage address",
-                                    "stage request"};
+  std::vector<std::string> names = {
+      "plane none (deny, require)", "operator count", "operator + or -", "construct narrows",
+      "construct every sandbox",    "stage name",     "stage address",   "stage request"};
   for (const auto& [op, name] : kOperators) names.push_back(fmt::format("operator {}", name));
   for (const char* plane : kPlanes) names.push_back(fmt::format("plane {}", plane));
   std::vector<std::string> complaints;

@@ -1,5 +1,7 @@
 #include "tests/properties/generated_policy.h"
 
+#include "tests/properties/generated_parts.h"
+
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -182,7 +184,8 @@ std::string OwnAtom(Random& r, const std::string& action) {
   return SharedAtom(r);
 }
 
-// A condition that requests of every action of `actions` can be asked.
+}  // namespace
+
 std::string Condition(Random& r, const std::vector<std::string>& actions, std::size_t depth) {
   const bool creates = std::find(actions.begin(), actions.end(), "create") != actions.end();
   if (depth > 0 && r.OneIn(2)) {
@@ -224,9 +227,13 @@ std::string Rule(Random& r, const std::string& label) {
   return text + fmt::format(" because \"rule {}\"", label);
 }
 
+namespace {
+
 std::string Tail(Random& r, const std::string& action) {
   return r.OneIn(4) ? " when " + Condition(r, {action}, 1) : "";
 }
+
+}  // namespace
 
 // ---- Planes -------------------------------------------------------------------------------------
 
@@ -288,6 +295,8 @@ std::string NetworkStatement(Random& r, std::size_t n) {
                          r.Pick({"10.0.0.0/16", "db.example.com", "**.example.com"}));
   }
 }
+
+namespace {
 
 ClassText GenerateClass(Random& r, std::size_t index) {
   ClassText text;
@@ -374,6 +383,12 @@ std::string TextOf(const ClassText& of) {
 
 }  // namespace
 
+std::string ClassText::name() const {
+  constexpr std::string_view kSandbox = "sandbox ";
+  const std::string rest = head.substr(kSandbox.size());
+  return rest.substr(0, rest.find(' '));
+}
+
 std::string PolicyText::Text() const {
   std::string text = "language 1\n";
   for (const std::string& declaration : declarations) text += declaration + "\n";
@@ -392,6 +407,14 @@ PolicyText GeneratePolicy(Random& random) {
   }
   const std::size_t classes = 1 + random.Below(3);
   for (std::size_t i = 0; i < classes; ++i) policy.classes.push_back(GenerateClass(random, i));
+  while (policy.classes.size() < 7 && random.OneIn(3)) {
+    policy.classes.push_back(GenerateNarrowing(random, random.Pick(policy.classes),
+                                               fmt::format("c{}", policy.classes.size())));
+  }
+  const std::size_t floors = random.OneIn(4) ? 1 + random.Below(2) : 0;
+  for (std::size_t i = 0; i < floors; ++i) {
+    policy.classes.push_back(GenerateFloor(random, i));
+  }
   const std::size_t rules = random.Below(3);
   for (std::size_t i = 0; i < rules; ++i) {
     policy.rules.push_back(Rule(random, fmt::format("s{}", i)));

@@ -11,9 +11,11 @@
 namespace curfew::properties {
 
 struct ClassText {
-  std::string head;  // "sandbox c0 when …"
+  std::string head;  // "sandbox c0 when …", "every sandbox"
   std::map<std::string, std::vector<std::string>> planes;
   std::vector<std::string> rules;
+
+  [[nodiscard]] std::string name() const;
 };
 
 struct PolicyText {
@@ -30,6 +32,10 @@ PolicyText GeneratePolicy(Random& random);
 // The same set in another order, split over files, with rules repeated in `Repeats` ways that the
 // language calls the same rule.
 std::vector<std::string> Rearranged(const PolicyText& policy, Random& random);
+
+// A class that narrows `base` and writes limits only: bounds of what the base bounds, denies and
+// `KIND none`.
+ClassText GenerateLimits(Random& random, const ClassText& base, const std::string& name);
 
 // One more denial of the set.
 std::string GenerateDenial(Random& random);

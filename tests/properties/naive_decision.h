@@ -104,9 +104,17 @@ class NaiveDecision {
   }
   [[nodiscard]] Truth Holds(ExprId condition) const;
 
+  // What holds for the class: the floor, what it narrows, itself.
+  [[nodiscard]] std::vector<const model::Class*> Links(const model::Class& of) const {
+    std::vector<const model::Class*> links;
+    if (m_.floor) links.push_back(&*m_.floor);
+    for (const model::ClassId id : of.chain) links.push_back(&At(m_, id));
+    return links;
+  }
+
   void Checks();
   void SelectClass();
-  void Rules(std::optional<std::size_t> of_class);
+  void Rules(const model::Class* of);
   Truth OwnAccess() const;
   void Access(const model::Class* of);
   void Create(const model::Class& of);
@@ -116,9 +124,17 @@ class NaiveDecision {
   void Time(const model::Class& of);
   void Extend(const model::Class& of);
   void Resume(const model::Class& of);
-  void Bound(const std::string& id, const module::Bound& bound, Slot which);
+  void Bound(const model::Class& of, const std::string& path, Slot which, module::Bound silent,
+             const std::vector<std::optional<model::Bound>>& written);
+  void Image(const model::Class& link);
+  void EgressOf(const model::Class& link);
+  void ExportOf(const model::Class& link);
   Truth Says(const model::EgressRule& rule) const;
   Truth Reaches(const model::EgressTarget& target, bool allow) const;
+  // Of several `idle` the soonest is the one, and of two at once the one that closes.
+  [[nodiscard]] const model::Idle* SoonestIdle(const model::Class& of) const;
+  [[nodiscard]] bool FreezesWhenIdle(const model::Class& of) const;
+  [[nodiscard]] Truth IsNamed(const std::vector<std::string>& listed) const;
 
   const model::PolicyModel& m_;
   Request r_;

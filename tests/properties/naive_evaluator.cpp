@@ -71,6 +71,11 @@ bool MeetsWidely(values::PathGlob glob, std::string path) {
   return Meets(glob, std::regex_replace(path, std::regex(";[^/]*"), ""));
 }
 
+bool LiesIn(const values::Address& address, const std::vector<values::Cidr>& blocks) {
+  return std::any_of(blocks.begin(), blocks.end(),
+                     [&](const values::Cidr& block) { return values::Contains(block, address); });
+}
+
 // ---- Conditions ---------------------------------------------------------------------------------
 
 class Conditions {
@@ -286,8 +291,20 @@ void NaiveDecision::SelectClass() {
                                                    ? Truth(Text(slot::CreateClass)->text == of.name)
                                                    : Truth()});
     }
-    const Truth truth = All({named, Holds(of.when)});
+    std::vector<Truth> parts = {named};
+    for (const model::Class* link : Links(of)) parts.push_back(Holds(link->when));
+    const Truth truth = All(parts);
     if (truth != Truth(false)) left.emplace_back(&of, truth);
+  }
+  // Who surely is one puts aside what it narrows.
+  const auto candidates = left;
+  for (const auto& [of, truth] : candidates) {
+    if (truth != Truth(true)) continue;
+    std::erase_if(left, [&, narrow = of](const auto& entry) {
+      const auto links = Links(*narrow);
+      return entry.first != narrow &&
+             std::find(links.begin(), links.end(), entry.first) != links.end();
+    });
   }
   const bool some_unknown =
       std::any_of(left.begin(), left.end(), [](const auto& entry) { return !entry.second; });
@@ -303,12 +320,17 @@ void NaiveDecision::SelectClass() {
   }
 }
 
-void NaiveDecision::Rules(std::optional<std::size_t> of_class) {
+// Of the class and what holds for it, or of the whole set.
+void NaiveDecision::Rules(const model::Class* of) {
   for (const model::Rule& rule : m_.rules) {
-    const auto owner =
-        rule.of_class ? std::optional(static_cast<std::size_t>(*rule.of_class)) : std::nullopt;
-    if (owner != of_class || !rule.actions.test(static_cast<std::size_t>(r_.action()))) continue;
-    Deny(rule.id, Holds(rule.condition));
+    if (rule.of_class.has_value() != (of != nullptr)) continue;
+    if (of != nullptr) {
+      const auto links = Links(*of);
+      if (std::find(links.begin(), links.end(), &At(m_, *rule.of_class)) == links.end()) continue;
+    }
+    if (rule.actions.test(static_cast<std::size_t>(r_.action()))) {
+      Deny(rule.id, Holds(rule.condition));
+    }
   }
 }
 
@@ -324,19 +346,45 @@ Truth NaiveDecision::OwnAccess() const {
   return Some(ways);
 }
 
-void NaiveDecision::Bound(const std::string& id, const module::Bound& bound, Slot which) {
-  if (!bound.standard) Deny(id, Not(Present(which)));
-  if (bound.standard && Present(which) == Truth(false)) r_.SetInteger(which, *bound.standard);
-  Deny(id, All({Present(which), NumberIs(which, [&](Wide n) { return n > bound.most; })}));
+// Of what is written the smallest maximum and the smallest default; `silent` where nothing is.
+void NaiveDecision::Bound(const model::Class& of, const std::string& path, Slot which,
+                          module::Bound silent,
+                          const std::vector<std::optional<model::Bound>>& written) {
+  std::string id = of.name + "." + path;
+  std::optional<std::int64_t> most;
+  std::optional<std::int64_t> standard;
+  for (const auto& bound : written) {
+    if (!bound) continue;
+    if (!most || bound->value.most < *most) {
+      most = bound->value.most;
+      id = bound->id;
+    }
+    if (bound->value.standard) {
+      standard = standard ? std::min(*standard, *bound->value.standard) : bound->value.standard;
+    }
+  }
+  if (!most) {
+    most = silent.most;
+    standard = silent.standard;
+  }
+  if (standard) standard = std::min(*standard, *most);
+  if (!standard) Deny(id, Not(Present(which)));
+  if (standard && Present(which) == Truth(false)) r_.SetInteger(which, *standard);
+  Deny(id, All({Present(which), NumberIs(which, [&](Wide n) { return n > *most; })}));
 }
 
 void NaiveDecision::Create(const model::Class& of) {
   constexpr std::int64_t kMiB = 1024 * 1024;
-  const auto value = [](const std::optional<model::Bound>& bound, module::Bound silent) {
-    return bound ? bound->value : silent;
-  };
-  const bool kvm_only =
-      of.image.isolation.value_or(module::Isolation::Kvm) == module::Isolation::Kvm;
+  const auto links = Links(of);
+  // Silence is `kvm`, and one `kvm` is enough.
+  std::string says_kvm;
+  bool says_any = false;
+  for (const model::Class* link : links) {
+    if (link->image.isolation == module::Isolation::Kvm) says_kvm = link->name;
+    if (link->image.isolation == module::Isolation::Any) says_any = true;
+  }
+  const bool kvm_only = !says_kvm.empty() || !says_any;
+  if (says_kvm.empty()) says_kvm = of.name;
   // Every default first: rules read them.
   if (Present(slot::CreateIsolation) == Truth(false)) {
     r_.SetInteger(slot::CreateIsolation, kvm_only ? 0 : 1);
@@ -345,11 +393,17 @@ void NaiveDecision::Create(const model::Class& of) {
     if (Present(which) == Truth(false)) r_.Set(which, module::Value::OfItems({}));
   }
   if (Present(slot::CreateImageRef) == Truth(false)) r_.SetText(slot::CreateImageRef, "");
-  Bound(of.name + ".image.size.cpu", value(of.image.cpu, {1, 1}), slot::CreateCpu);
-  Bound(of.name + ".image.size.memory", value(of.image.memory, {512 * kMiB, 512 * kMiB}),
-        slot::CreateMemory);
-  Bound(of.name + ".image.size.disk", value(of.image.disk, {0, 0}), slot::CreateDisk);
-  Bound(of.name + ".lifetime.ttl", of.lifetime.ttl->value, slot::CreateTtl);
+  const auto bound = [&](const char* path, Slot which, module::Bound silent, auto read) {
+    std::vector<std::optional<model::Bound>> written;
+    for (const model::Class* link : links) written.push_back(read(*link));
+    Bound(of, path, which, silent, written);
+  };
+  bound("image.size.cpu", slot::CreateCpu, {1, 1}, [](const auto& c) { return c.image.cpu; });
+  bound("image.size.memory", slot::CreateMemory, {512 * kMiB, 512 * kMiB},
+        [](const auto& c) { return c.image.memory; });
+  bound("image.size.disk", slot::CreateDisk, {0, 0}, [](const auto& c) { return c.image.disk; });
+  bound("lifetime.ttl", slot::CreateTtl, {std::nullopt, 0},
+        [](const auto& c) { return c.lifetime.ttl; });
   const auto none_of = [&](Slot which, const char* path) {
     const Fact items = Texts(which);
     Deny(of.name + path, items ? Truth(!items->items.empty()) : Truth());
@@ -359,50 +413,72 @@ void NaiveDecision::Create(const model::Class& of) {
   none_of(slot::CreateEnv, ".identity.env");
 
   const auto wants_kvm = NumberIs(slot::CreateIsolation, [](Wide n) { return n == 0; });
-  if (kvm_only) Deny(of.name + ".image.isolation", Not(wants_kvm));
+  if (kvm_only) Deny(says_kvm + ".image.isolation", Not(wants_kvm));
   const Fact can = Texts(slot::HostCapabilities);
   const auto cannot = [&](const char* word) {
     return can ? Truth(!Has(can->items, Thing{0, word, {}})) : Truth();
   };
   Deny("builtin.unsupported", All({wants_kvm, cannot("kvm")}));
   Deny("builtin.unsupported", All({cannot("kvm"), cannot("emulation")}));
-  const bool network =
-      std::any_of(of.network.rules.begin(), of.network.rules.end(),
-                  [](const auto& rule) { return rule.effect == model::EgressRule::Effect::Allow; });
-  if (network) Deny("builtin.unsupported", cannot("egress"));
-  if (of.evidence.record && of.evidence.record->except_allows_of.any()) {
-    Deny("builtin.unsupported", cannot("omit"));
+  bool network = false;
+  bool no_network = false;
+  for (const model::Class* link : links) {
+    no_network = no_network || link->network.allow_none;
+    for (const model::EgressRule& rule : link->network.rules) {
+      network = network || rule.effect == model::EgressRule::Effect::Allow;
+    }
   }
-  if (of.lifetime.idle && of.lifetime.idle->then == module::IdleEnd::Freeze) {
-    Deny("builtin.unsupported", cannot("freeze"));
+  if (network && !no_network) Deny("builtin.unsupported", cannot("egress"));
+  // Off the record stays what everyone who speaks of it leaves off.
+  bool omits = false;
+  std::optional<model::ActionSet> unrecorded;
+  for (const model::Class* link : links) {
+    if (!link->evidence.record) continue;
+    const auto& except = link->evidence.record->except_allows_of;
+    unrecorded = unrecorded ? *unrecorded & except : except;
+    omits = unrecorded->any();
   }
+  if (omits) Deny("builtin.unsupported", cannot("omit"));
+  if (FreezesWhenIdle(of)) Deny("builtin.unsupported", cannot("freeze"));
+  for (const model::Class* link : links) {
+    if (link->image.allow_none || !link->image.allow.empty()) Image(*link);
+  }
+}
 
+void NaiveDecision::Image(const model::Class& link) {
   const Fact image = Text(slot::CreateImage);
   bool granted = false;
-  for (const model::ImageGrant& grant : of.image.allow) {
+  for (const model::ImageGrant& grant : link.image.allow) {
     const Digest& digest = At(m_, grant.image).digest;
     if (!image || image->text != AsText(digest.bytes)) continue;
     granted = true;
     answer_.allows.insert(grant.id);
   }
-  if (!granted) DenyByDefault(of.name + ".image.allow", !image && !of.image.allow.empty());
+  if (!granted) {
+    DenyByDefault(class_->name + ".image.allow", !image && !link.image.allow.empty());
+  }
 }
 
 void NaiveDecision::Exec(const model::Class& of) {
+  using Reach = model::ExecGrant::Reach;
   const std::string id = of.name + ".image.exec";
-  const auto reach = of.image.exec ? of.image.exec->reach : model::ExecGrant::Reach::None;
   const Fact program = Text(slot::ExecProgram);
-  bool granted = reach == model::ExecGrant::Reach::Any;
-  if (reach == model::ExecGrant::Reach::Patterns && program) {
-    for (const auto& glob : of.image.exec->patterns) {
-      granted = granted || Meets(glob, program->text);
+  bool written = false;
+  for (const model::Class* link : Links(of)) {
+    if (!link->image.exec) continue;
+    written = true;
+    const auto& exec = *link->image.exec;
+    bool granted = exec.reach == Reach::Any;
+    if (exec.reach == Reach::Patterns && program) {
+      for (const auto& glob : exec.patterns) granted = granted || Meets(glob, program->text);
+    }
+    if (granted) {
+      answer_.allows.insert(link->name + ".image.exec");
+    } else {
+      DenyByDefault(id, exec.reach == Reach::Patterns && !program);
     }
   }
-  if (granted) {
-    answer_.allows.insert(id);
-  } else {
-    DenyByDefault(id, reach == model::ExecGrant::Reach::Patterns && !program);
-  }
+  if (!written) DenySurely(id);
 }
 
 Truth NaiveDecision::Reaches(const model::EgressTarget& target, bool allow) const {
@@ -456,28 +532,45 @@ Truth NaiveDecision::Says(const model::EgressRule& rule) const {
 }
 
 void NaiveDecision::Egress(const model::Class& of) {
-  const auto address = AddressOf(Text(slot::EgressIp));
-  const auto lies_in = [&](const std::vector<values::Cidr>& blocks) {
-    return std::any_of(blocks.begin(), blocks.end(), [&](const values::Cidr& block) {
-      return values::Contains(block, *address);
-    });
-  };
+  bool written = false;
   std::vector<values::Cidr> pinned;
+  for (const model::Class* link : Links(of)) {
+    bool allows = link->network.allow_none.has_value();
+    for (const model::EgressRule& rule : link->network.rules) {
+      if (rule.effect == model::EgressRule::Effect::Deny) {
+        Deny(rule.id, Says(rule));
+      } else {
+        allows = true;
+        pinned.insert(pinned.end(), rule.pins.begin(), rule.pins.end());
+      }
+    }
+    if (allows) EgressOf(*link);
+    written = written || allows;
+  }
+  if (!written) DenySurely(of.name + ".network.default");
+  const auto address = AddressOf(Text(slot::EgressIp));
+  Truth barred;
+  if (address) {
+    const auto range = values::RangeOf(*address);
+    barred = values::IsBarred(range) && !(values::CanBePinned(range) && LiesIn(*address, pinned));
+  }
+  Deny("builtin.address", All({Present(slot::EgressIp), barred}));
+}
+
+// The allows of one link, of which one must count.
+void NaiveDecision::EgressOf(const model::Class& link) {
+  const auto address = AddressOf(Text(slot::EgressIp));
   bool granted = false;
   bool said = false;
   bool unknown = false;
-  for (const model::EgressRule& rule : of.network.rules) {
+  for (const model::EgressRule& rule : link.network.rules) {
+    if (rule.effect == model::EgressRule::Effect::Deny) continue;
     const Truth says = Says(rule);
-    if (rule.effect == model::EgressRule::Effect::Deny) {
-      Deny(rule.id, says);
-      continue;
-    }
-    pinned.insert(pinned.end(), rule.pins.begin(), rule.pins.end());
     Truth within;
     if (address) {
       const auto range = values::RangeOf(*address);
       within = rule.pins.empty() ? !values::IsBarred(range)
-                                 : lies_in(rule.pins) && values::CanBePinned(range);
+                                 : LiesIn(*address, rule.pins) && values::CanBePinned(range);
     }
     const Truth grants = All({says, within});
     if (says != Truth(false) && Counts(says)) said = true;
@@ -488,21 +581,26 @@ void NaiveDecision::Egress(const model::Class& of) {
       unknown = true;
     }
   }
-  if (!granted) DenyByDefault(said ? "builtin.address" : of.name + ".network.default", unknown);
-  Truth barred;
-  if (address) {
-    const auto range = values::RangeOf(*address);
-    barred = values::IsBarred(range) && !(values::CanBePinned(range) && lies_in(pinned));
-  }
-  Deny("builtin.address", All({Present(slot::EgressIp), barred}));
+  if (!granted)
+    DenyByDefault(said ? "builtin.address" : class_->name + ".network.default", unknown);
 }
 
 void NaiveDecision::Export(const model::Class& of) {
+  bool written = false;
+  for (const model::Class* link : Links(of)) {
+    if (link->filesystem.exports.empty() && !link->filesystem.exports_none) continue;
+    written = true;
+    ExportOf(*link);
+  }
+  if (!written) DenySurely(of.name + ".filesystem.export");
+}
+
+void NaiveDecision::ExportOf(const model::Class& link) {
   const Fact path = Text(slot::ExportPath);
   bool granted = false;
   bool said = false;
   bool unknown = false;
-  for (const model::TransferRule& rule : of.filesystem.exports) {
+  for (const model::TransferRule& rule : link.filesystem.exports) {
     Truth meets;
     if (path) {
       meets = std::any_of(rule.patterns.begin(), rule.patterns.end(),
@@ -520,44 +618,49 @@ void NaiveDecision::Export(const model::Class& of) {
       unknown = true;
     }
   }
-  if (!granted) {
-    DenyByDefault(of.name + (said ? ".filesystem.export.size" : ".filesystem.export"), unknown);
+  if (granted) return;
+  DenyByDefault(said ? link.name + ".filesystem.export.size" : class_->name + ".filesystem.export",
+                unknown);
+}
+
+// Who may ask: as creator, owner, operator, or named by each `access` that holds for the class.
+void NaiveDecision::Access(const model::Class* of) {
+  std::vector<const model::Class*> writers;
+  if (of != nullptr) writers = Links(*of);
+  std::erase_if(writers, [](const model::Class* link) { return !link->identity.access; });
+  if (writers.empty()) writers.push_back(nullptr);
+  for (const model::Class* link : writers) {
+    const Truth own = OwnAccess();
+    bool granted = own == Truth(true);
+    bool unknown = !own;
+    if (granted) answer_.allows.insert("builtin.access");
+    if (link != nullptr) {
+      const Truth named = IsNamed(link->identity.access->principals);
+      if (named == Truth(true)) {
+        granted = true;
+        answer_.allows.insert(link->name + ".identity.access");
+      }
+      unknown = unknown || !named;
+    }
+    if (!granted) DenyByDefault("builtin.access", unknown);
   }
 }
 
-// Who may ask: as creator, owner, operator, or named by `access` of the class, if there is one.
-void NaiveDecision::Access(const model::Class* of) {
-  const Truth own = OwnAccess();
-  bool granted = own == Truth(true);
-  bool unknown = !own;
-  if (granted) answer_.allows.insert("builtin.access");
-  if (of != nullptr && of->identity.access) {
-    const auto& listed = of->identity.access->principals;
-    const Fact caller = Text(slot::CallerId);
-    const Fact groups = Texts(slot::CallerGroups);
-    const auto is_listed = [&](const Thing& thing) {
-      return std::find(listed.begin(), listed.end(), thing.text) != listed.end();
-    };
-    Truth named = false;
-    if (!listed.empty()) {
-      named =
-          Some({caller ? Truth(is_listed(*caller)) : Truth(),
-                groups ? Truth(std::any_of(groups->items.begin(), groups->items.end(), is_listed))
-                       : Truth()});
-    }
-    if (named == Truth(true)) {
-      granted = true;
-      answer_.allows.insert(of->name + ".identity.access");
-    }
-    unknown = unknown || !named;
-  }
-  if (!granted) DenyByDefault("builtin.access", unknown);
+Truth NaiveDecision::IsNamed(const std::vector<std::string>& listed) const {
+  const Fact caller = Text(slot::CallerId);
+  const Fact groups = Texts(slot::CallerGroups);
+  const auto is_listed = [&](const Thing& thing) {
+    return std::find(listed.begin(), listed.end(), thing.text) != listed.end();
+  };
+  if (listed.empty()) return false;
+  return Some({caller ? Truth(is_listed(*caller)) : Truth(),
+               groups ? Truth(std::any_of(groups->items.begin(), groups->items.end(), is_listed))
+                      : Truth()});
 }
 
 NaiveAnswer NaiveDecision::Run() {
   const Action action = r_.action();
   Checks();
-  std::optional<std::size_t> index;
   if (action == Action::Create) {
     SelectClass();
     unknown_denies_ = class_ != nullptr;
@@ -571,7 +674,6 @@ NaiveAnswer NaiveDecision::Run() {
     DenyUnsurely("class.gone");
   }
   if (class_ != nullptr) {
-    index = static_cast<std::size_t>(class_ - m_.classes.data());
     answer_.class_name = class_->name;
     switch (action) {
       case Action::Create:
@@ -602,9 +704,9 @@ NaiveAnswer NaiveDecision::Run() {
     }
     if (action != Action::Create && action != Action::Observe) Time(*class_);
     if (action != Action::Create && action != Action::Egress) Access(class_);
-    Rules(index);
+    Rules(class_);
   }
-  Rules(std::nullopt);
+  Rules(nullptr);
   answer_.allow = answer_.denials.empty();
   answer_.undecided = !answer_.allow && !sure_;
   if (answer_.allow && action == Action::Create) answer_.allows.insert(class_->name);

@@ -1,64 +1,126 @@
 // What a sandbox keeps: its time, and what of it runs again later.
 #include "tests/properties/naive_decision.h"
 
+#include <tuple>
+
 namespace curfew::properties {
+namespace {
+
+bool Freezes(const model::Class& link) {
+  return link.lifetime.idle && link.lifetime.idle->then == module::IdleEnd::Freeze;
+}
+
+// The `ttl` of the links that is at most the least, the first of several.
+const model::Bound* ShortestTtl(const std::vector<const model::Class*>& links) {
+  const model::Bound* ttl = nullptr;
+  for (const model::Class* link : links) {
+    const auto& own = link->lifetime.ttl;
+    if (own && (ttl == nullptr || own->value.most < ttl->value.most)) ttl = &*own;
+  }
+  return ttl;
+}
+
+}  // namespace
+
+const model::Idle* NaiveDecision::SoonestIdle(const model::Class& of) const {
+  const auto key = [](const model::Idle& idle) {
+    return std::tuple(idle.after_ms, idle.then == module::IdleEnd::Freeze);
+  };
+  const model::Idle* soonest = nullptr;
+  for (const model::Class* link : Links(of)) {
+    const auto& own = link->lifetime.idle;
+    if (own && (soonest == nullptr || key(*own) < key(*soonest))) soonest = &*own;
+  }
+  return soonest;
+}
+
+bool NaiveDecision::FreezesWhenIdle(const model::Class& of) const {
+  const model::Idle* idle = SoonestIdle(of);
+  return idle != nullptr && idle->then == module::IdleEnd::Freeze;
+}
 
 void NaiveDecision::Time(const model::Class& of) {
   const Action action = r_.action();
-  const model::LifetimePlane& life = of.lifetime;
-  const bool freezes = life.idle && life.idle->then == module::IdleEnd::Freeze;
-  const std::int64_t grace = action == Action::Export ? life.grace_ms.value_or(0) : 0;
-  Deny(of.name + ".lifetime.ttl",
-       NumberIs(slot::SandboxTtlLeft, [&](Wide left) { return left <= -Wide{grace}; }));
-  if (action == Action::Resume && freezes) return;
-  if (life.idle) {
-    Deny(of.name + ".lifetime.idle", NumberIs(slot::SandboxIdle, [&](Wide idle) {
-           return idle >= Wide{life.idle->after_ms} + grace;
-         }));
+  const auto links = Links(of);
+  std::optional<std::int64_t> written;
+  std::string frozen_id;
+  for (const model::Class* link : links) {
+    const auto& own = link->lifetime.grace_ms;
+    if (own) written = written ? std::min(*written, *own) : *own;
+    if (link->lifetime.frozen) {
+      frozen_id = link->lifetime.frozen->id;
+    } else if (Freezes(*link)) {
+      frozen_id = of.name + ".lifetime.frozen";
+    }
   }
-  if (action != Action::Resume && (freezes || life.frozen)) {
-    Deny(of.name + ".lifetime.frozen",
-         NumberIs(slot::SandboxFrozen, [](Wide n) { return n == 1; }));
+  const std::int64_t grace = action == Action::Export ? written.value_or(0) : 0;
+  Deny(ShortestTtl(links)->id,
+       NumberIs(slot::SandboxTtlLeft, [&](Wide left) { return left <= -Wide{grace}; }));
+  for (const model::Class* link : links) {
+    const auto& idle = link->lifetime.idle;
+    if (!idle || (action == Action::Resume && Freezes(*link))) continue;
+    Deny(idle->id,
+         NumberIs(slot::SandboxIdle, [&](Wide n) { return n >= Wide{idle->after_ms} + grace; }));
+  }
+  if (action != Action::Resume && !frozen_id.empty()) {
+    Deny(frozen_id, NumberIs(slot::SandboxFrozen, [](Wide n) { return n == 1; }));
   }
 }
 
 void NaiveDecision::Extend(const model::Class& of) {
-  const std::string id = of.name + ".lifetime.renew";
-  if (!of.lifetime.renewal) return DenySurely(id);
-  answer_.allows.insert(id);
-  const module::Renewal& says = of.lifetime.renewal->renewal;
-  Deny(id, NumberIs(slot::ExtendTimes, [&](Wide n) { return n > says.times; }));
-  Deny(id, NumberIs(slot::ExtendBy, [&](Wide n) { return n > says.by_ms; }));
+  bool grows = false;
+  for (const model::Class* link : Links(of)) {
+    if (!link->lifetime.renewal) continue;
+    grows = true;
+    const std::string id = link->name + ".lifetime.renew";
+    answer_.allows.insert(id);
+    const module::Renewal& says = link->lifetime.renewal->renewal;
+    Deny(id, NumberIs(slot::ExtendTimes, [&](Wide n) { return n > says.times; }));
+    Deny(id, NumberIs(slot::ExtendBy, [&](Wide n) { return n > says.by_ms; }));
+  }
+  if (!grows) return DenySurely(of.name + ".lifetime.renew");
   const Fact age = Number(slot::SandboxAge);
   const Fact left = Number(slot::SandboxTtlLeft);
   const Fact by = Number(slot::ExtendBy);
   const Fact hard_end = Number(slot::ExtendHardEndIn);
+  const model::Bound* ttl = ShortestTtl(Links(of));
   Truth past_ttl;
   Truth past_end;
-  if (age && left && by) {
-    past_ttl = age->number + left->number + by->number > of.lifetime.ttl->value.most;
-  }
+  if (age && left && by) past_ttl = age->number + left->number + by->number > ttl->value.most;
   if (left && by && hard_end) past_end = left->number + by->number > hard_end->number;
-  Deny(of.name + ".lifetime.ttl", Some({past_ttl, past_end}));
+  Deny(ttl->id, Some({past_ttl, past_end}));
 }
 
 void NaiveDecision::Resume(const model::Class& of) {
-  const model::LifetimePlane& life = of.lifetime;
-  const bool freezes = life.idle && life.idle->then == module::IdleEnd::Freeze;
   const Truth frozen = NumberIs(slot::ResumeSnapshotKind, [](Wide kind) { return kind == 0; });
+  bool may = false;
+  for (const model::Class* link : Links(of)) {
+    const model::LifetimePlane& life = link->lifetime;
+    if (life.frozen || Freezes(*link)) {
+      may = true;
+      if (frozen == Truth(true)) {
+        answer_.allows.insert(link->name + (life.frozen ? ".lifetime.frozen" : ".lifetime.idle"));
+      }
+    }
+    if (life.frozen) {
+      const Truth too_long =
+          NumberIs(slot::ResumeSnapshotAge, [&](Wide age) { return age > life.frozen->most_ms; });
+      Deny(life.frozen->id, All({frozen, too_long}));
+    }
+    // Frozen or not, it would have been closed by now.
+    if (FreezesWhenIdle(of) && life.idle && !Freezes(*link)) {
+      const std::int64_t left = life.idle->after_ms - SoonestIdle(of)->after_ms;
+      Deny(life.idle->id,
+           All({frozen, NumberIs(slot::ResumeSnapshotAge, [&](Wide age) { return age >= left; })}));
+    }
+  }
   if (frozen == Truth(false)) {
     DenySurely(of.name + ".filesystem.snapshot");
-  } else if (!life.frozen && !freezes) {
+  } else if (!may) {
     DenySurely(of.name + ".lifetime.frozen");
-  } else if (frozen == Truth(true)) {
-    answer_.allows.insert(of.name + (life.frozen ? ".lifetime.frozen" : ".lifetime.idle"));
-  } else {
+  } else if (!frozen) {
     DenyByDefault(of.name + ".lifetime.frozen", true);
   }
-  if (!life.frozen) return;
-  const Truth too_long =
-      NumberIs(slot::ResumeSnapshotAge, [&](Wide age) { return age > life.frozen->most_ms; });
-  Deny(of.name + ".lifetime.frozen", All({frozen, too_long}));
 }
 
 }  // namespace curfew::properties

@@ -9,6 +9,7 @@
 #include "tests/properties/naive_evaluator.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <memory>
 #include <optional>
@@ -167,6 +168,55 @@ TEST_CASE("one more deny never opens and hides no other reason") {
   CHECK(closed > 0);
 }
 
+// The request as the set without `extra` is asked: of a sandbox of `extra` it is of its base.
+Request AskedOfBase(const Request& request, const std::string& base) {
+  Request asked = request;
+  asked.SetText(schema::slot::SandboxClass, base);
+  return asked;
+}
+
+// Whether every wish that a class has a default for is stated: a rule may read what a default says.
+bool StatesItsWishes(const Request& request) {
+  namespace slot = schema::slot;
+  const std::array wishes = {slot::CreateCpu, slot::CreateMemory, slot::CreateDisk, slot::CreateTtl,
+                             slot::CreateIsolation};
+  return std::all_of(wishes.begin(), wishes.end(),
+                     [&](Slot wish) { return request.is_known(wish) && request.is_present(wish); });
+}
+
+TEST_CASE("a class that narrows another and writes limits only never allows more") {
+  const std::uint64_t seed = SeedFromEnvironment() + 5;
+  INFO("CURFEW_SEED=" << seed - 5);
+  Random random(seed);
+  std::size_t closed = 0;
+  std::size_t still_open = 0;
+  for (std::size_t s = 0; s < 120 * EffortFromEnvironment(); ++s) {
+    const Sample sample = NextSample(random);
+    const ClassText& base = random.Pick(sample.text.classes);
+    if (base.head == "every sandbox") continue;
+    PolicyText more = sample.text;
+    more.classes.push_back(GenerateLimits(random, base, "extra"));
+    const auto tighter = Compile({more.Text()});
+    if (tighter == nullptr) continue;
+    RequestGenerator generator(random);
+    for (std::size_t r = 0; r < 40; ++r) {
+      Request request = generator.Generate();
+      const bool creates = request.action() == Action::Create;
+      if (creates && !StatesItsWishes(request)) continue;
+      if (!creates) request.SetText(schema::slot::SandboxClass, "extra");
+      const Answer after = tighter->Decide(request);
+      const Answer before =
+          sample.compiled->Decide(creates ? request : AskedOfBase(request, base.name()));
+      INFO(more.Text() << Describe(request) << Text(before) << Text(after));
+      REQUIRE(IsTighter(after, before));
+      closed += before.allow && !after.allow ? 1 : 0;
+      still_open += after.allow && after.class_name == "extra" ? 1 : 0;
+    }
+  }
+  CHECK(closed > 0);
+  CHECK(still_open > 0);
+}
+
 TEST_CASE("every deny has a reason that says something, and every allow a rule") {
   ForAll("reasons", 80, 40, [](const Sample& sample, const Request& request) {
     module::VerdictRoom room;
@@ -211,7 +261,7 @@ TEST_CASE("making a fact unknown only tightens, and so does taking away one that
 TEST_CASE("a stage refuses nothing that a later one would allow") {
   const auto& attributes = schema::AttributesOf(Action::Egress);
   std::size_t allowed = 0;
-  ForAll("stages", 200, 60, [&](const Sample& sample, const Request& request) {
+  ForAll("stages", 300, 60, [&](const Sample& sample, const Request& request) {
     if (request.action() != Action::Egress || request.stage() != Stage::Request) return true;
     if (!sample.compiled->Decide(request).allow) return true;
     ++allowed;

@@ -1,0 +1,19 @@
+// Whether two allows have any request in common. The answer `true` is also given where nothing says
+// otherwise: a condition, a principal's groups. What shares nothing for sure grants nothing along a
+// chain.
+#pragma once
+
+#include "compiler/model/policy_model.h"
+
+#include <optional>
+#include <vector>
+
+namespace curfew::check {
+
+bool PlacesMeet(const std::optional<values::Place>& a, const std::optional<values::Place>& b);
+bool PortsMeet(const std::vector<model::PortRange>& a, const std::vector<model::PortRange>& b);
+bool PatternsMeet(const std::vector<values::PathGlob>& a, const std::vector<values::PathGlob>& b);
+// Of two allows.
+bool RulesMeet(const model::EgressRule& a, const model::EgressRule& b);
+
+}  // namespace curfew::check
