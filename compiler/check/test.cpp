@@ -378,9 +378,7 @@ void TestChecker::ReadAnswer(const syntax::Answer& answer, model::AskStep& step)
       return plan.name == field.name.text;
     });
     if (known == fields.end() || !field.value) {
-      std::vector<std::string_view> names;
-      for (const PlanField& plan : fields) names.push_back(plan.name);
-      ReportUnknown(context_, "part of a plan", field.name, names);
+      ReportUnknown(context_, "part of a plan", field.name, PlanFieldNames());
       continue;
     }
     auto value = ReadLiteral(context_, *field.value, known->type);
@@ -421,6 +419,12 @@ void TestChecker::operator()(const syntax::Ask& ask) {
 }
 
 }  // namespace
+
+std::vector<std::string_view> PlanFieldNames() {
+  std::vector<std::string_view> names;
+  for (const PlanField& field : PlanFields()) names.push_back(field.name);
+  return names;
+}
 
 void CheckTest(Context& context, const syntax::TestDecl& test,
                std::span<const std::string> known_ids) {

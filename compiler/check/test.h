@@ -6,6 +6,8 @@
 
 #include <span>
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace curfew::check {
 
@@ -13,5 +15,8 @@ namespace curfew::check {
 // could not be read.
 void CheckTest(Context& context, const syntax::TestDecl& test,
                std::span<const std::string> known_ids);
+
+// What `with { … }` can say of a plan.
+std::vector<std::string_view> PlanFieldNames();
 
 }  // namespace curfew::check

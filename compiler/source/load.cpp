@@ -61,6 +61,16 @@ Result<std::string> ReadFile(const fs::path& path, std::string_view name) {
   return ReadAll(fd.get(), name);
 }
 
+// The same, or what stands in its place.
+Result<std::string> ReadText(const fs::path& path, std::string_view name, const Overlay* overlay) {
+  if (overlay == nullptr || overlay->empty()) return ReadFile(path, name);
+  std::error_code error;
+  const auto found = overlay->find(fs::canonical(path, error).string());
+  if (error || found == overlay->end()) return ReadFile(path, name);
+  if (found->second.size() > limits::FileBytesMax) return TooLarge(name);
+  return found->second;
+}
+
 // Whether `path`, its links followed, lies below `root`.
 bool LiesBelow(const fs::path& root, const fs::path& path) {
   std::error_code error;
@@ -126,7 +136,8 @@ Failure SetTooLarge() {
 
 }  // namespace
 
-Result<SourceMap> LoadSources(std::span<const std::string> paths, Nothing nothing) {
+Result<SourceMap> LoadSources(std::span<const std::string> paths, Nothing nothing,
+                              const Overlay* overlay) {
   FileNames files;
   bool standard_input = false;
   for (const std::string& path : paths) {
@@ -164,13 +175,14 @@ Result<SourceMap> LoadSources(std::span<const std::string> paths, Nothing nothin
     if (::stat(path.c_str(), &status) == 0 && !seen.emplace(status.st_dev, status.st_ino).second) {
       continue;
     }
-    CURFEW_TRY(std::string text, ReadFile(path, name));
+    CURFEW_TRY(std::string text, ReadText(path, name, overlay));
     CURFEW_TRY_VOID(add(name, std::move(text)));
   }
   return sources;
 }
 
-NamedFiles::NamedFiles(SourceMap& sources) : sources_(sources) {
+NamedFiles::NamedFiles(SourceMap& sources, const Overlay* overlay)
+    : sources_(sources), overlay_(overlay) {
   for (FileId file = 0; file < sources.size(); ++file) {
     bytes_ += sources.text(file).size();
     struct stat status{};
@@ -204,7 +216,7 @@ Result<NamedFiles::Read> NamedFiles::Follow(FileId from, const std::string& path
   if (sources_.size() >= limits::SetFilesMax) {
     return refuse(fmt::format("the set has {} files, its limit", limits::SetFilesMax));
   }
-  CURFEW_TRY(std::string text, ReadFile(named, named.string()));
+  CURFEW_TRY(std::string text, ReadText(named, named.string(), overlay_));
   bytes_ += text.size();
   if (bytes_ > limits::SetBytesMax) return SetTooLarge();
   const FileId file = sources_.Add({named.string(), std::move(text)});

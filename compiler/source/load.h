@@ -18,8 +18,13 @@ namespace curfew::source {
 // that leads out of it, and a file or set above its limit (InvalidPolicy). No file at all is Usage,
 // unless folders without policies are fine: then the map is empty.
 enum class Nothing { Refused, Fine };
+
+// What stands in the place of a file's bytes, by its path without links: text that an editor holds
+// and has not saved.
+using Overlay = std::map<std::string, std::string, std::less<>>;
+
 Result<SourceMap> LoadSources(std::span<const std::string> paths,
-                              Nothing nothing = Nothing::Refused);
+                              Nothing nothing = Nothing::Refused, const Overlay* overlay = nullptr);
 
 // Reads what files of a set name: `use "shared/hosts.curfew"`, `from "lists/npm.txt"`. Such a path
 // is relative to the folder of the file that says it and never leads out of that folder, by `..`
@@ -27,8 +32,8 @@ Result<SourceMap> LoadSources(std::span<const std::string> paths,
 // name, is not read again.
 class NamedFiles {
  public:
-  // What is read is added to `sources`, which outlives this.
-  explicit NamedFiles(SourceMap& sources);
+  // What is read is added to `sources`, which outlives this, as does the overlay.
+  explicit NamedFiles(SourceMap& sources, const Overlay* overlay = nullptr);
 
   struct Read {
     FileId file = 0;
@@ -40,6 +45,7 @@ class NamedFiles {
 
  private:
   SourceMap& sources_;
+  const Overlay* overlay_;
   std::size_t bytes_ = 0;
   std::map<std::pair<std::uint64_t, std::uint64_t>, FileId> seen_;  // by device and inode
 };

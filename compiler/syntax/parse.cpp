@@ -5,6 +5,7 @@
 #include "compiler/syntax/antlr_engine.h"
 #include "compiler/syntax/antlr_tree.h"
 #include "compiler/syntax/block_form.h"
+#include "compiler/syntax/continuation.h"
 #include "compiler/syntax/expectation.h"
 
 #include <algorithm>
@@ -40,6 +41,28 @@ class Parser {
     }
     ast.places = std::move(places_);
     return ast;
+  }
+
+  // After Run.
+  Continuation Follow() {
+    Continuation next;
+    next.block = open_block_.value_or(Block::File);
+    const bool is_open = cut_off_.has_value();
+    if (!is_open) {
+      const auto words = WordsOf(next.block);
+      next.statements.assign(words.begin(), words.end());
+      if (!last_piece_ || piece_end_ != tokens_.size()) return next;
+      cut_off_ = pieces_.Explain(*last_piece_, piece_begin_, tokens_.size());
+      cut_off_begin_ = piece_begin_;
+      if (cut_off_->position != tokens_.size()) return next;
+    }
+    for (std::size_t i = cut_off_begin_; i < tokens_.size(); ++i) {
+      next.statement.push_back(tokens_[i]);
+    }
+    for (const Expected& expected : cut_off_->expected) {
+      next.wanted.push_back({expected.word, expected.rule});
+    }
+    return next;
   }
 
  private:
@@ -314,6 +337,7 @@ class Parser {
     const Expectation expectation = ExplainPiece(piece, begin);
     const std::size_t mistake = expectation.position;
     if (ReportSwallowedLine(block, piece, begin, mistake)) return;
+    NoteCutOff(begin, expectation);
     ReportUnlessKnown(begin, mistake + 1, [&] { ReportPieceError(begin, expectation); });
     Resume(block, begin, mistake);
   }
@@ -325,8 +349,15 @@ class Parser {
     if (TryPiece(piece, outer, read)) return true;
     const Expectation expectation = ExplainPiece(piece, begin);
     const std::size_t mistake = expectation.position;
+    NoteCutOff(begin, expectation);
     ReportUnlessKnown(begin, mistake + 1, [&] { ReportPieceError(begin, expectation); });
     return ResumeInBlock(outer, begin, mistake);
+  }
+
+  void NoteCutOff(std::size_t begin, const Expectation& expectation) {
+    if (expectation.position != tokens_.size()) return;
+    cut_off_ = expectation;
+    cut_off_begin_ = begin;
   }
 
   [[nodiscard]] Expectation ExplainPiece(Piece piece, std::size_t begin) const {
@@ -343,7 +374,7 @@ class Parser {
     places_.push_back({tokens_.span(at_).begin, block});
     piece_begin_ = at_;
     last_piece_ = piece;
-    at_ = parsed->next;
+    at_ = piece_end_ = parsed->next;
     read(*parsed->tree);
     return true;
   }
@@ -358,7 +389,10 @@ class Parser {
         read_one();
       }
     }
-    if (AtEnd()) return;
+    if (AtEnd()) {
+      if (!open_block_) open_block_ = block;
+      return;
+    }
     span.end = tokens_.span(at_).end;
     ++at_;
   }
@@ -588,6 +622,11 @@ class Parser {
   std::size_t at_ = 0;
   std::optional<Piece> last_piece_;  // the last that was read, and where it began
   std::size_t piece_begin_ = 0;
+  std::size_t piece_end_ = 0;
+  // Where the text ends: in which block, and in which piece.
+  std::optional<Block> open_block_;
+  std::optional<Expectation> cut_off_;
+  std::size_t cut_off_begin_ = 0;
   std::vector<StatementPlace> places_;
   bool seen_declaration_ = false;
   std::optional<source::Span> language_;
@@ -597,6 +636,23 @@ class Parser {
 }  // namespace
 
 Ast Parse(const TokenList& tokens, Sink& sink) { return Parser(tokens, sink).Run(); }
+
+Continuation ContinuationOf(const TokenList& tokens) {
+  std::size_t depth = 0;
+  for (const Token& token : tokens.tokens) {
+    if (token.kind != TokenKind::Punctuation) continue;
+    const std::string_view text = tokens.TextOf(token);
+    if (text == "{" || text == "[" || text == "(") ++depth;
+    if ((text == "}" || text == "]" || text == ")") && depth > 0) --depth;
+    if (depth > limits::NestingMax) return {};
+  }
+  TokenList open = tokens;
+  open.parsable = open.tokens.size();
+  Sink mistakes;  // what is not written yet is none
+  Parser parser(open, mistakes);
+  static_cast<void>(parser.Run());
+  return parser.Follow();
+}
 
 std::vector<Ast> ParseAll(const source::SourceMap& sources, Sink& sink) {
   std::vector<Ast> files;

@@ -6,8 +6,8 @@
 #include "compiler/ir/encode.h"
 #include "compiler/lower/lower.h"
 #include "compiler/module/policy_module.h"
+#include "compiler/syntax/named_files.h"
 #include "compiler/syntax/parse.h"
-#include "compiler/tool/named_files.h"
 
 #include <algorithm>
 
@@ -21,7 +21,7 @@ Result<Compilation> CompileSet(std::span<const std::string> paths, source::Nothi
     return made;
   }
   made.files = syntax::ParseAll(made.sources, made.diagnostics);
-  FollowNames(made.sources, made.files, made.diagnostics);
+  syntax::FollowNames(made.sources, made.files, made.diagnostics);
   if (made.diagnostics.has_errors()) return made;
   model::PolicyModel model = check::Check(made.files, made.sources, made.diagnostics);
   if (made.diagnostics.has_errors()) return made;

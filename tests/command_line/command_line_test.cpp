@@ -537,7 +537,7 @@ TEST_CASE("every verb has a summary, a help with an example, and a place in comp
   const Workplace place;
   const std::string list = place.Shell("curfew --help").out;
   const std::string bash = place.Shell("curfew completion bash").out;
-  const std::vector<std::string> verbs = {"check", "fmt", "test",    "eval",    "version",
+  const std::vector<std::string> verbs = {"check", "fmt", "test",    "eval",    "version", "lsp",
                                           "run",   "ps",  "receipt", "residue", "doctor"};
   for (const std::string& verb : verbs) {
     const Ran help = place.Shell("curfew " + verb + " --help");

@@ -1,13 +1,12 @@
-#include "compiler/tool/named_files.h"
+#include "compiler/syntax/named_files.h"
 
-#include "compiler/source/load.h"
 #include "compiler/syntax/parse.h"
 #include "compiler/syntax/token_list.h"
 
 #include <optional>
 #include <string_view>
 
-namespace curfew::tool {
+namespace curfew::syntax {
 namespace {
 
 // So that no file is ever read as both.
@@ -15,20 +14,21 @@ bool IsPolicy(std::string_view path) { return path.ends_with(".curfew"); }
 
 class Follower {
  public:
-  Follower(source::SourceMap& sources, std::vector<syntax::Ast>& files, diagnostics::Sink& sink)
-      : sources_(sources), files_(files), sink_(sink), named_(sources) {}
+  Follower(source::SourceMap& sources, std::vector<Ast>& files, diagnostics::Sink& sink,
+           const source::Overlay* overlay)
+      : sources_(sources), files_(files), sink_(sink), named_(sources, overlay) {}
 
   void Run() {
     for (std::size_t i = 0; i < files_.size(); ++i) {
-      std::vector<syntax::Ast> used;
-      for (syntax::Declaration& declaration : files_[i].declarations) {
-        if (const auto* use = std::get_if<syntax::UseHeader>(&declaration)) {
+      std::vector<Ast> used;
+      for (Declaration& declaration : files_[i].declarations) {
+        if (const auto* use = std::get_if<UseHeader>(&declaration)) {
           Use(*use, files_[i].file, used);
-        } else if (auto* list = std::get_if<syntax::ListDecl>(&declaration)) {
+        } else if (auto* list = std::get_if<ListDecl>(&declaration)) {
           if (list->from) Fill(*list, files_[i].file);
         }
       }
-      for (syntax::Ast& file : used) files_.push_back(std::move(file));
+      for (Ast& file : used) files_.push_back(std::move(file));
     }
   }
 
@@ -41,7 +41,7 @@ class Follower {
     return std::nullopt;
   }
 
-  void Use(const syntax::UseHeader& use, source::FileId from, std::vector<syntax::Ast>& used) {
+  void Use(const UseHeader& use, source::FileId from, std::vector<Ast>& used) {
     if (!IsPolicy(use.path.text)) {
       sink_.Report(use.path.span, diag::NamedFileUnread, use.path.text,
                    "`use` brings in policy files, which end in `.curfew`");
@@ -49,10 +49,10 @@ class Follower {
     }
     const auto read = Follow(from, use.path.text, use.path.span);
     if (!read || !read->is_new) return;
-    used.push_back(syntax::Parse(syntax::Lex(sources_, read->file, sink_), sink_));
+    used.push_back(Parse(Lex(sources_, read->file, sink_), sink_));
   }
 
-  void Fill(syntax::ListDecl& list, source::FileId from) {
+  void Fill(ListDecl& list, source::FileId from) {
     if (IsPolicy(list.from->text)) {
       sink_.Report(
           list.from->span, diag::NamedFileUnread, list.from->text,
@@ -60,20 +60,20 @@ class Follower {
       return;
     }
     const auto read = Follow(from, list.from->text, list.from->span);
-    if (read) list.elements = syntax::ParseListFile(sources_, read->file, list.kind, sink_);
+    if (read) list.elements = ParseListFile(sources_, read->file, list.kind, sink_);
   }
 
   source::SourceMap& sources_;
-  std::vector<syntax::Ast>& files_;
+  std::vector<Ast>& files_;
   diagnostics::Sink& sink_;
   source::NamedFiles named_;
 };
 
 }  // namespace
 
-void FollowNames(source::SourceMap& sources, std::vector<syntax::Ast>& files,
-                 diagnostics::Sink& sink) {
-  Follower(sources, files, sink).Run();
+void FollowNames(source::SourceMap& sources, std::vector<Ast>& files, diagnostics::Sink& sink,
+                 const source::Overlay* overlay) {
+  Follower(sources, files, sink, overlay).Run();
 }
 
-}  // namespace curfew::tool
+}  // namespace curfew::syntax
