@@ -12,6 +12,7 @@
 #include "compiler/check/test.h"
 #include "compiler/model/chain.h"
 #include "compiler/model/print.h"
+#include "compiler/values/quantity.h"
 
 #include <algorithm>
 #include <vector>
@@ -87,8 +88,10 @@ model::PolicyModel Check(std::span<const syntax::Ast> files, const source::Sourc
   }
   chains.Check();
   for (const syntax::Rule* rule : names.rules) CheckRule(context, *rule, std::nullopt);
-  std::sort(model.rules.begin(), model.rules.end(),
-            [](const model::Rule& a, const model::Rule& b) { return a.id < b.id; });
+  for (auto* rules : {&model.rules, &model.trials}) {
+    std::sort(rules->begin(), rules->end(),
+              [](const model::Rule& a, const model::Rule& b) { return a.id < b.id; });
+  }
   if (!sink.has_errors()) CheckClassOverlap(context);
 
   // Where something could not be read, ids that look unknown may well be its own.
@@ -99,6 +102,18 @@ model::PolicyModel Check(std::span<const syntax::Ast> files, const source::Sourc
   model.digest =
       Sha256(AsBytes(fmt::format("{}{}", kDigestPreamble, model::PrintDeclarations(model))));
   return model;
+}
+
+void CheckTrialEnds(const model::PolicyModel& model, std::int64_t now_ms, diagnostics::Sink& sink) {
+  const auto look = [&](const auto& rules) {
+    for (const auto& rule : rules) {
+      if (!rule.trial->until_ms || now_ms < *rule.trial->until_ms) continue;
+      sink.Report(rule.trial->span, diag::TrialOver, values::TimeText(*rule.trial->until_ms));
+    }
+  };
+  look(model.trials);
+  for (const model::Class& of : model.classes) look(of.network.trials);
+  if (model.floor) look(model.floor->network.trials);
 }
 
 }  // namespace curfew::check

@@ -19,4 +19,8 @@ namespace curfew::check {
 model::PolicyModel Check(std::span<const syntax::Ast> files, const source::SourceMap& sources,
                          diagnostics::Sink& sink);
 
+// Reports each trial whose end has come. Not a part of Check: a set that was fine when it was taken
+// into force stays so, and its trial says nothing any more.
+void CheckTrialEnds(const model::PolicyModel& model, std::int64_t now_ms, diagnostics::Sink& sink);
+
 }  // namespace curfew::check

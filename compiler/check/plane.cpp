@@ -45,6 +45,7 @@ void PlaneChecker::Finish() {
   std::sort(class_.image.allow.begin(), class_.image.allow.end(), by_id);
   std::sort(class_.filesystem.exports.begin(), class_.filesystem.exports.end(), by_id);
   std::sort(class_.network.rules.begin(), class_.network.rules.end(), by_id);
+  std::sort(class_.network.trials.begin(), class_.network.trials.end(), by_id);
   FinishEvidence();
   std::sort(class_.filesystem.scratch.begin(), class_.filesystem.scratch.end(),
             [](const model::Scratch& a, const model::Scratch& b) { return a.path < b.path; });

@@ -268,11 +268,13 @@ void PlaneChecker::AddEgressRule(EgressRule rule, const std::optional<syntax::Na
   rule.message = checked->message;
   rule.span = span;
   const bool allow = rule.effect == EgressRule::Effect::Allow;
-  auto id = ClaimId(context_, IdOf("network"), label, allow ? "allow" : "deny",
-                    model::RuleText(context_.model, rule), span);
+  const std::string_view effect = rule.trial ? "trial" : allow ? "allow" : "deny";
+  auto id = ClaimId(context_, IdOf("network"), label, effect, model::RuleText(context_.model, rule),
+                    span);
   if (!id) return;
   rule.id = *std::move(id);
-  class_.network.rules.push_back(std::move(rule));
+  auto& rules = rule.trial ? class_.network.trials : class_.network.rules;
+  rules.push_back(std::move(rule));
 }
 
 void PlaneChecker::operator()(const syntax::AllowTraffic& statement) {
@@ -299,12 +301,15 @@ void PlaneChecker::operator()(const syntax::AllowTraffic& statement) {
 }
 
 void PlaneChecker::operator()(const syntax::DenyTraffic& statement) {
-  if (statement.trial) return RefuseYet(context_, statement.trial->span, "trial");
   if (statement.traffic.stream == Stream::Websocket) {
     return RefuseYet(context_, statement.span, "deny websocket");
   }
   auto rule = ReadTraffic(statement.traffic, EgressRule::Effect::Deny);
   if (!rule) return;
+  if (statement.trial) {
+    rule->trial = CheckTrial(context_, *statement.trial);
+    if (!rule->trial) return;
+  }
   AddEgressRule(*std::move(rule), statement.label, statement.tail, statement.span);
 }
 

@@ -2,7 +2,9 @@
 
 #include "compiler/base/check.h"
 #include "compiler/check/expression.h"
+#include "compiler/check/literal.h"
 #include "compiler/model/print.h"
+#include "compiler/values/quantity.h"
 
 #include <array>
 
@@ -47,9 +49,22 @@ std::optional<CheckedTail> CheckTail(Context& context, const syntax::Tail& tail,
   return checked;
 }
 
+std::optional<model::Trial> CheckTrial(Context& context, const syntax::Trial& trial) {
+  model::Trial checked{std::nullopt, trial.span};
+  if (!trial.until) {
+    context.sink.Report(trial.span, diag::TrialWithoutEnd);
+    return checked;
+  }
+  const auto time = values::ParseTime(trial.until->text);
+  if (!time) {
+    ReportWrong(context, trial.until->span, "a time", time.error());
+    return std::nullopt;
+  }
+  checked.until_ms = *time;
+  return checked;
+}
+
 void CheckRule(Context& context, const syntax::Rule& rule, std::optional<model::ClassId> of_class) {
-  if (rule.trial) return RefuseYet(context, rule.trial->span, "trial");
-  if (rule.effect == syntax::Rule::Effect::Never) return RefuseYet(context, rule.span, "never");
   model::Rule checked;
   checked.of_class = of_class;
   checked.span = rule.span;
@@ -63,6 +78,10 @@ void CheckRule(Context& context, const syntax::Rule& rule, std::optional<model::
     checked.actions.set(action);
   }
   readable.actions = checked.actions;
+  if (rule.trial) {
+    checked.trial = CheckTrial(context, *rule.trial);
+    if (!checked.trial) return;
+  }
 
   ExpressionChecker checker(context, readable);
   bool whole = true;
@@ -87,13 +106,16 @@ void CheckRule(Context& context, const syntax::Rule& rule, std::optional<model::
             : all.Add(model::ExprKind::And, boolean, span, std::array{checked.condition, failed});
   }
   if (!whole) return;
+  if (rule.effect == syntax::Rule::Effect::Never) return RefuseYet(context, rule.span, "never");
   const std::string scope =
       of_class ? model::At(context.model, *of_class).name : std::string("set");
-  auto id = ClaimId(context, scope, rule.label, require ? "require" : "deny",
-                    model::RuleText(context.model, checked), rule.span);
+  const std::string_view effect = checked.trial ? "trial" : require ? "require" : "deny";
+  auto id = ClaimId(context, scope, rule.label, effect, model::RuleText(context.model, checked),
+                    rule.span);
   if (!id) return;
   checked.id = *std::move(id);
-  context.model.rules.push_back(std::move(checked));
+  auto& rules = checked.trial ? context.model.trials : context.model.rules;
+  rules.push_back(std::move(checked));
 }
 
 }  // namespace curfew::check

@@ -20,6 +20,9 @@ struct CheckedTail {
 std::optional<CheckedTail> CheckTail(Context& context, const syntax::Tail& tail,
                                      schema::Action action);
 
+// `trial until TIME`.
+std::optional<model::Trial> CheckTrial(Context& context, const syntax::Trial& trial);
+
 // Adds the rule to the model unless an equal one is there.
 void CheckRule(Context& context, const syntax::Rule& rule, std::optional<model::ClassId> of_class);
 

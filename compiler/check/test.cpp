@@ -103,6 +103,7 @@ class TestChecker {
   void ReadUrl(const syntax::String& text, const std::optional<syntax::Name>& method,
                std::vector<model::Fact>& facts);
   void ReadStream(const syntax::String& text, std::vector<model::Fact>& facts);
+  std::vector<model::ExpectedId> ReadIds(const std::vector<syntax::Name>& names);
   void ReadAnswer(const syntax::Answer& answer, model::AskStep& step);
 
   Context& context_;
@@ -353,24 +354,34 @@ void TestChecker::ReadSubject(const syntax::Ask& ask, std::vector<model::Fact>& 
   }
 }
 
-void TestChecker::ReadAnswer(const syntax::Answer& answer, model::AskStep& step) {
-  step.allow = answer.allow;
-  step.only = answer.only;
-  for (const syntax::Name& id : answer.ids) {
+// Ids of the set.
+std::vector<model::ExpectedId> TestChecker::ReadIds(const std::vector<syntax::Name>& names) {
+  std::vector<model::ExpectedId> ids;
+  for (const syntax::Name& id : names) {
     const bool known =
         known_ids_.empty() || std::binary_search(known_ids_.begin(), known_ids_.end(), id.text);
     if (!known) {
       std::string_view nearest;
       if (known_ids_.size() <= kNearestIdsMax) {
-        const std::vector<std::string_view> ids(known_ids_.begin(), known_ids_.end());
-        nearest = Nearest(id.text, ids);
+        const std::vector<std::string_view> all(known_ids_.begin(), known_ids_.end());
+        nearest = Nearest(id.text, all);
       }
       auto draft = context_.sink.Report(id.span, diag::UnknownRuleId, id.text, DidYouMean(nearest));
       if (!nearest.empty()) draft.Fix(id.span, std::string(nearest));
     }
-    step.ids.push_back({id.text, id.span});
+    ids.push_back({id.text, id.span});
   }
-  if (answer.trial) RefuseYet(context_, answer.trial->span, "trial");
+  return ids;
+}
+
+void TestChecker::ReadAnswer(const syntax::Answer& answer, model::AskStep& step) {
+  step.allow = answer.allow;
+  step.only = answer.only;
+  step.ids = ReadIds(answer.ids);
+  if (answer.trial) {
+    step.trial_allow = answer.trial->allow;
+    step.trial_ids = ReadIds(answer.trial->ids);
+  }
   if (!answer.plan) return;
   const auto fields = PlanFields();
   for (const syntax::Field& field : answer.plan->fields) {

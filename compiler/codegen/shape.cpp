@@ -484,6 +484,7 @@ ShapedTables Shaper::Run() && {
   for (const module::BlockRecord& block : t_.blocks) {
     shape(block.checks);
     shape(block.denials);
+    shape(block.trials);
     for (std::uint32_t g = block.groups.first; g < block.groups.first + block.groups.count; ++g) {
       shape(t_.groups[g].entries);
     }

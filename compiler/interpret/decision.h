@@ -62,8 +62,11 @@ class Decision {
   Truth Candidacy(const Request& request, ClassIndex index) const;
   Truth Remains(const Request& request, ClassIndex index) const;
   void Deny(module::RuleIndex rule, Truth why);
+  [[nodiscard]] bool Denies(Truth truth) const;
   void Denial(const Request& request, std::uint32_t entry);
   void DenialsOf(const Request& request, std::size_t block);
+  void TrialsOf(const Request& request, std::size_t block);
+  void OfTheSet(const Request& request);
   void Checks(const Request& request, std::size_t block);
   void Group(const Request& request, const module::GroupRecord& group, std::uint32_t index);
   void JudgeFilled(const Request& request, std::size_t block);
@@ -159,10 +162,24 @@ void Decision<Conditions>::Deny(module::RuleIndex rule, Truth why) {
 // A denial holds as soon as it holds whatever the unknown facts turn out to be; at the last stage,
 // where nothing more turns out, one that may hold does.
 template <typename Conditions>
+bool Decision<Conditions>::Denies(Truth truth) const {
+  return truth.is_true() || (truth.is_unknown() && is_last() && unknown_denies_);
+}
+
+template <typename Conditions>
 void Decision<Conditions>::Denial(const Request& request, std::uint32_t entry) {
   const Truth truth = conditions_.Condition(request, entry);
-  if (truth.is_true() || (truth.is_unknown() && is_last() && unknown_denies_)) {
-    Deny(t_.entries[entry].rule, truth);
+  if (Denies(truth)) Deny(t_.entries[entry].rule, truth);
+}
+
+// Beside the decision: what would be a denial is told, and nothing follows from it.
+template <typename Conditions>
+void Decision<Conditions>::TrialsOf(const Request& request, std::size_t block) {
+  const module::Range trials = t_.blocks[block].trials;
+  for (std::uint32_t entry = trials.first; entry < trials.first + trials.count; ++entry) {
+    if (Denies(conditions_.Condition(request, entry))) {
+      verdict_.trials.Add(t_.entries[entry].rule);
+    }
   }
 }
 
@@ -173,6 +190,14 @@ void Decision<Conditions>::DenialsOf(const Request& request, std::size_t block) 
   const bool only_keyed = use_index_ == UseIndex::Yes && conditions_.NoDenialHolds(request, block);
   candidates_.ForEach(request, denials, Used(t_.block_indexes[block]), only_keyed,
                       [&](std::uint32_t entry) { Denial(request, entry); });
+}
+
+// Where no class is there to say more.
+template <typename Conditions>
+void Decision<Conditions>::OfTheSet(const Request& request) {
+  const std::size_t set = module::SetBlock(t_.classes.size(), action_);
+  DenialsOf(request, set);
+  TrialsOf(request, set);
 }
 
 template <typename Conditions>
@@ -209,8 +234,11 @@ void Decision<Conditions>::Group(const Request& request, const module::GroupReco
 
 template <typename Conditions>
 void Decision<Conditions>::Judge(const Request& request, std::size_t block) {
-  DenialsOf(request, module::SetBlock(t_.classes.size(), action_));
+  const std::size_t set = module::SetBlock(t_.classes.size(), action_);
+  DenialsOf(request, set);
   DenialsOf(request, block);
+  TrialsOf(request, set);
+  TrialsOf(request, block);
   const module::Range groups = t_.blocks[block].groups;
   for (std::uint32_t g = groups.first; g < groups.first + groups.count; ++g) {
     Group(request, t_.groups[g], t_.group_indexes[g]);
@@ -258,7 +286,7 @@ void Decision<Conditions>::RunCreate(const Request& request) {
   Select(request);
   if (verdict_.class_index == module::NoClass) {
     unknown_denies_ = false;
-    return DenialsOf(request, module::SetBlock(t_.classes.size(), action_));
+    return OfTheSet(request);
   }
   const std::size_t block = module::BlockOf(verdict_.class_index, action_);
   Checks(request, block);
@@ -271,7 +299,7 @@ void Decision<Conditions>::RunInSandbox(const Request& request) {
   constexpr schema::Slot slot = schema::slot::SandboxClass;
   if (!request.is_known(slot) || !request.is_present(slot)) {
     Deny(t_.selection.gone, Missing(slot));
-    return DenialsOf(request, module::SetBlock(classes, action_));
+    return OfTheSet(request);
   }
   const auto own = policy_.FindClass(request.value(slot).text());
   verdict_.class_index = own.value_or(module::NoClass);

@@ -250,6 +250,7 @@ void Builder::SetBlock(std::size_t place, const Block& block) {
   for (const Group& group : block.groups) {
     ir_.groups.push_back({Entries(group.entries), group.default_denial, group.beyond_denial});
   }
+  record.trials = Entries(block.trials);
 }
 
 void Builder::AddClass(std::string_view name, RuleIndex rule, NodeId when, bool by_name,

@@ -78,6 +78,7 @@ struct Block {
   std::vector<module::DefaultRecord> defaults;
   std::vector<Entry> denials;
   std::vector<Group> groups;
+  std::vector<Entry> trials;
 };
 // The text that a rule row says.
 struct RuleText {

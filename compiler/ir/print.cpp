@@ -178,6 +178,7 @@ std::string Printer::Block(std::string_view of, std::size_t place, schema::Actio
                         t_.NameOf(t_.rules[group.beyond_denial].id));
     lines("  allow", group.entries);
   }
+  lines("trial", block.trials);
   if (text.empty()) return {};
   return fmt::format("{} {}\n{}", of, schema::WordOf(action), text);
 }

@@ -225,19 +225,6 @@ void LowerUngranted(Lowering& lowering, const model::Class& of, Action action, B
 
 }  // namespace
 
-void LowerRules(Lowering& lowering, std::optional<model::ClassId> of_class, Action action,
-                Block& block) {
-  const auto rules = lowering.rules.find(of_class);
-  if (rules == lowering.rules.end()) return;
-  for (const model::Rule* rule : rules->second) {
-    if (!rule->actions.test(static_cast<std::size_t>(action))) continue;
-    const std::string_view message =
-        rule->message.empty() ? std::string_view("a rule of the policy denies it") : rule->message;
-    block.denials.push_back({lowering.Deny(rule->id, message, rule->span),
-                             LowerCondition(lowering, rule->condition, action)});
-  }
-}
-
 Block LowerClassBlock(Lowering& lowering, const model::Class& of, Action action) {
   Block block;
   LowerRules(lowering, model::FloorId, action, block);

@@ -60,8 +60,9 @@ Result<ir::DecisionIr> Lower(const model::PolicyModel& model, const source::Sour
                    fmt::format("the policy set has more than {} rules", limits::RulesMax));
   }
   ir::Builder builder;
-  Lowering lowering{model, sources, builder, {}};
+  Lowering lowering{model, sources, builder, {}, {}};
   for (const model::Rule& rule : model.rules) lowering.rules[rule.of_class].push_back(&rule);
+  for (const model::Rule& rule : model.trials) lowering.trials[rule.of_class].push_back(&rule);
   LowerSelection(lowering);
   const auto narrowers = NarrowersOf(model);
   for (std::size_t i = 0; i < model.classes.size(); ++i) LowerClass(lowering, i, narrowers[i]);

@@ -31,6 +31,7 @@ struct Lowering {
   ir::Builder& builder;
   // The rules of each class, of the floor, and without a class those of the whole set.
   std::map<std::optional<model::ClassId>, std::vector<const model::Rule*>> rules;
+  std::map<std::optional<model::ClassId>, std::vector<const model::Rule*>> trials;
 
   // The row of a reason: where `span` points to, or nowhere for what nobody wrote.
   RuleIndex Row(std::string_view id, module::Effect effect, std::string_view message,
@@ -54,6 +55,9 @@ struct Lowering {
 // expression.cpp: a condition of the model in requests of `action`. NoExpr is true.
 NodeId LowerCondition(Lowering& lowering, model::ExprId expression, Action action);
 
+// rule.cpp: a condition while the trial lasts; the condition itself where there is none.
+NodeId WhileOnTrial(Lowering& lowering, const std::optional<model::Trial>& trial, NodeId condition);
+
 // builtin.cpp: what stands in no plane.
 // Who may ask: creator, owner, operator.
 NodeId LowerOwnAccess(Lowering& lowering);
@@ -71,7 +75,7 @@ void LowerNetwork(Lowering& lowering, const model::Class& of, Block& block);
 void LowerTime(Lowering& lowering, const model::Class& of, Action action, Block& block);
 void LowerExtend(Lowering& lowering, const model::Class& of, Block& block);
 void LowerResume(Lowering& lowering, const model::Class& of, Block& block);
-// The denials of a class, or of the whole set, that are about `action`.
+// The denials of a class, or of the whole set, that are about `action`, and those on trial.
 void LowerRules(Lowering& lowering, std::optional<model::ClassId> of_class, Action action,
                 Block& block);
 

@@ -194,6 +194,12 @@ void LowerNetwork(Lowering& lowering, const model::Class& of, Block& block) {
           {lowering.Allow(rule.id, rule.message, rule.span), says, network.Within(rule)});
       pinned.insert(pinned.end(), rule.pins.begin(), rule.pins.end());
     }
+    for (const EgressRule& rule : link->network.trials) {
+      block.trials.push_back(
+          {lowering.Deny(rule.id, MessageOf(rule, "a `deny` of the network plane covers it"),
+                         rule.span),
+           WhileOnTrial(lowering, rule.trial, network.Says(rule))});
+    }
     // A class that allows nothing of its own leaves its base as it is; a chain that allows nothing
     // anywhere has the strictest meaning.
     if (Writes(*link, model::Grant::Egress)) block.groups.push_back(std::move(group));

@@ -18,6 +18,13 @@ void MeetPlanes(Class& of, const Class& further) {
   Meet(of.evidence, further.evidence);
 }
 
+void AppendById(std::vector<EgressRule>& rules, std::vector<EgressRule> more) {
+  rules.insert(rules.end(), std::make_move_iterator(more.begin()),
+               std::make_move_iterator(more.end()));
+  std::sort(rules.begin(), rules.end(),
+            [](const EgressRule& a, const EgressRule& b) { return a.id < b.id; });
+}
+
 }  // namespace
 
 std::vector<const Class*> ChainOf(const PolicyModel& model, const Class& of) {
@@ -166,11 +173,8 @@ void Unite(Class& floor, Class part) {
   if (!floor.identity.access) floor.identity.access = std::move(part.identity.access);
   if (!floor.filesystem.exports_none) floor.filesystem.exports_none = part.filesystem.exports_none;
   if (!floor.network.allow_none) floor.network.allow_none = part.network.allow_none;
-  auto& rules = floor.network.rules;
-  rules.insert(rules.end(), std::make_move_iterator(part.network.rules.begin()),
-               std::make_move_iterator(part.network.rules.end()));
-  std::sort(rules.begin(), rules.end(),
-            [](const EgressRule& a, const EgressRule& b) { return a.id < b.id; });
+  AppendById(floor.network.rules, std::move(part.network.rules));
+  AppendById(floor.network.trials, std::move(part.network.trials));
 }
 
 }  // namespace curfew::model

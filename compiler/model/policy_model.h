@@ -55,6 +55,12 @@ struct List {
 
 using ActionSet = std::bitset<schema::ActionCount>;
 
+// `trial until TIME`: the rule is judged beside the decision and takes nothing away.
+struct Trial {
+  std::optional<std::int64_t> until_ms;  // from then on it says nothing
+  Span span;
+};
+
 // `deny` and `require` of a class or of the whole set. A `require X` is here a deny whose condition
 // is `not X`.
 struct Rule {
@@ -63,6 +69,7 @@ struct Rule {
   ActionSet actions;
   ExprId condition = NoExpr;  // holds without one
   std::string message;        // of `because`, may be empty
+  std::optional<Trial> trial;
   Span span;
 };
 
@@ -173,11 +180,13 @@ struct EgressRule {
   std::vector<values::Cidr> pins;
   ExprId condition = NoExpr;
   std::string message;
+  std::optional<Trial> trial;  // of a deny
   Span span;
 };
 
 struct NetworkPlane {
   std::vector<EgressRule> rules;   // by id
+  std::vector<EgressRule> trials;  // by id: denies on trial
   std::optional<Span> allow_none;  // `allow none`
 };
 
@@ -274,6 +283,9 @@ struct AskStep {
   bool allow = false;
   bool only = false;  // exactly these reasons, not among others
   std::vector<ExpectedId> ids;
+  // `, trial deny IDS`: each of them would have denied; `, trial allow IDS`: none of them.
+  bool trial_allow = false;
+  std::vector<ExpectedId> trial_ids;
   // What the plan must say: ttl, idle, frozen, grace: duration; cpu, renewals: int; memory, disk:
   // size; image: digest; isolation: enum.
   std::vector<Fact> plan;
@@ -304,8 +316,9 @@ struct PolicyModel {
   std::vector<Class> classes;               // by name
   // All that `every sandbox` says, if the set has it: a class called `sandbox` that allows nothing.
   std::optional<Class> floor;
-  std::vector<Rule> rules;  // by id
-  std::vector<Test> tests;  // by file and place
+  std::vector<Rule> rules;   // by id
+  std::vector<Rule> trials;  // by id: those on trial
+  std::vector<Test> tests;   // by file and place
   Expressions expressions;
 };
 

@@ -101,6 +101,12 @@ class Lines {
   std::string text_;
 };
 
+std::string TrialText(const std::optional<Trial>& trial) {
+  if (!trial) return {};
+  return trial->until_ms ? fmt::format("trial until {} ", values::TimeText(*trial->until_ms))
+                         : "trial ";
+}
+
 std::string TailText(const PolicyModel& model, ExprId condition, const std::string& message) {
   std::string text;
   if (condition != NoExpr) text += " when " + Print(model, condition);
@@ -221,6 +227,9 @@ void PrintClass(const PolicyModel& model, const Class& of, Lines& lines) {
   for (const EgressRule& rule : of.network.rules) {
     lines.Add(1, "{}: {}", rule.id, RuleText(model, rule));
   }
+  for (const EgressRule& rule : of.network.trials) {
+    lines.Add(1, "{}: {}", rule.id, RuleText(model, rule));
+  }
   if (of.network.allow_none) lines.Add(1, "network allow none");
   if (const auto& ttl = of.lifetime.ttl) {
     lines.Add(1, "{}: ttl {}", ttl->id, BoundText(*ttl, values::DurationText));
@@ -263,10 +272,16 @@ void PrintStep(const PolicyModel& model, const TestStep& step, Lines& lines) {
     lines.Add(1, "freeze");
   } else {
     const AskStep& ask = std::get<AskStep>(step.what);
-    lines.Add(1, "{} {{ {} }} -> {}{} {}{}", schema::WordOf(ask.action),
+    const auto id_of = [](const ExpectedId& expected) { return expected.id; };
+    std::string trial;
+    if (!ask.trial_ids.empty()) {
+      trial = fmt::format(", trial {} {}", ask.trial_allow ? "allow" : "deny",
+                          Joined(ask.trial_ids, id_of));
+    }
+    lines.Add(1, "{} {{ {} }} -> {}{} {}{}{}", schema::WordOf(ask.action),
               FactsText(model, ask.facts), ask.allow ? "allow" : "deny", ask.only ? " only" : "",
-              Joined(ask.ids, [](const ExpectedId& expected) { return expected.id; }),
-              ask.plan.empty() ? "" : " with { " + FactsText(model, ask.plan) + " }");
+              Joined(ask.ids, id_of),
+              ask.plan.empty() ? "" : " with { " + FactsText(model, ask.plan) + " }", trial);
   }
 }
 
@@ -347,7 +362,8 @@ std::string Print(const PolicyModel& model, ExprId expression) {
 }
 
 std::string RuleText(const PolicyModel& model, const Rule& rule) {
-  return "deny " + ActionsText(rule.actions) + TailText(model, rule.condition, rule.message);
+  return TrialText(rule.trial) + "deny " + ActionsText(rule.actions) +
+         TailText(model, rule.condition, rule.message);
 }
 
 std::string RuleText(const PolicyModel& model, const TransferRule& rule) {
@@ -357,7 +373,8 @@ std::string RuleText(const PolicyModel& model, const TransferRule& rule) {
 }
 
 std::string RuleText(const PolicyModel& model, const EgressRule& rule) {
-  std::string text = rule.effect == EgressRule::Effect::Allow ? "allow " : "deny ";
+  std::string text = TrialText(rule.trial);
+  text += rule.effect == EgressRule::Effect::Allow ? "allow " : "deny ";
   text += rule.methods.empty() ? "any"
                                : Joined(rule.methods, [](const std::string& name) { return name; });
   text += " to " + Joined(rule.targets, TargetText, "; ");
@@ -383,6 +400,7 @@ std::string PrintDeclarations(const PolicyModel& model) {
   for (const Class& of : model.classes) PrintClass(model, of, lines);
   if (model.floor) PrintClass(model, *model.floor, lines);
   for (const Rule& rule : model.rules) lines.Add(0, "{}: {}", rule.id, RuleText(model, rule));
+  for (const Rule& rule : model.trials) lines.Add(0, "{}: {}", rule.id, RuleText(model, rule));
   return std::move(lines).Take();
 }
 

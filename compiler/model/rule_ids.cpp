@@ -55,6 +55,7 @@ std::string DefaultIdOf(std::string_view class_name, schema::Action action) {
 std::vector<std::string> KnownIds(const PolicyModel& model) {
   std::vector<std::string> ids(std::begin(kBuiltinIds), std::end(kBuiltinIds));
   for (const Rule& rule : model.rules) ids.push_back(rule.id);
+  for (const Rule& rule : model.trials) ids.push_back(rule.id);
   const auto add = [&](const Class& of) {
     for (const schema::ActionInfo& info : schema::Actions()) {
       ids.push_back(DefaultIdOf(of.name, info.action));
@@ -65,6 +66,7 @@ std::vector<std::string> KnownIds(const PolicyModel& model) {
     for (const ImageGrant& grant : of.image.allow) ids.push_back(grant.id);
     for (const TransferRule& rule : of.filesystem.exports) ids.push_back(rule.id);
     for (const EgressRule& rule : of.network.rules) ids.push_back(rule.id);
+    for (const EgressRule& rule : of.network.trials) ids.push_back(rule.id);
   };
   for (const Class& of : model.classes) {
     ids.push_back(of.name);

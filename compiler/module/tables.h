@@ -166,6 +166,7 @@ struct BlockRecord {
   Range defaults;  // then the left-out wishes are filled in
   Range denials;   // entries
   Range groups;
+  Range trials;  // entries: denials that are told and take nothing away
 };
 
 struct ClassRecord {
@@ -267,7 +268,7 @@ inline std::size_t BlockCount(std::size_t class_count) {
 static_assert(sizeof(TermRecord) == 12 && sizeof(NodeRecord) == 16 && sizeof(AddendRecord) == 8 &&
               sizeof(PatternRecord) == 8 && sizeof(BlockOfAddresses) == 20 &&
               sizeof(RuleRecord) == 36 && sizeof(EntryRecord) == 12 && sizeof(GroupRecord) == 16 &&
-              sizeof(DefaultRecord) == 16 && sizeof(BlockRecord) == 32 &&
+              sizeof(DefaultRecord) == 16 && sizeof(BlockRecord) == 40 &&
               sizeof(ClassRecord) == 28 && sizeof(PostingRecord) == 12 && sizeof(KeyRecord) == 16 &&
               sizeof(IndexRecord) == 24);
 static_assert(std::is_trivially_copyable_v<RuleRecord> &&

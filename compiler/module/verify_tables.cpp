@@ -513,8 +513,9 @@ bool Verifier::Blocks() {
     groups += block.groups.count;
     defaults += block.defaults.count;
     if (!are_entries(block.checks, Effect::Deny) || !are_entries(block.denials, Effect::Deny) ||
-        !IsWithin(block.groups, t_.groups) || groups > t_.groups.size() ||
-        !IsWithin(block.defaults, t_.defaults) || defaults > t_.defaults.size()) {
+        !are_entries(block.trials, Effect::Deny) || !IsWithin(block.groups, t_.groups) ||
+        groups > t_.groups.size() || !IsWithin(block.defaults, t_.defaults) ||
+        defaults > t_.defaults.size()) {
       return Fail("a block's rules out of range");
     }
     for (const GroupRecord& group : t_.groups.subspan(block.groups.first, block.groups.count)) {
@@ -658,7 +659,7 @@ bool Verifier::BlockTypes(const BlockRecord& block) {
     }
     if (!good) return Fail("a default of another type than its slot");
   }
-  bool good = entry_types(block.checks) && entry_types(block.denials);
+  bool good = entry_types(block.checks) && entry_types(block.denials) && entry_types(block.trials);
   for (const GroupRecord& group : t_.groups.subspan(block.groups.first, block.groups.count)) {
     good = good && entry_types(group.entries);
   }
@@ -701,6 +702,7 @@ std::uint64_t Verifier::StepsOfEntries(Range range) const {
 std::uint64_t Verifier::StepsOfBlock(std::size_t place) const {
   const BlockRecord& block = t_.blocks[place];
   std::uint64_t steps = Plus(StepsOfEntries(block.checks), StepsOfEntries(block.denials));
+  steps = Plus(steps, StepsOfEntries(block.trials));
   steps = Plus(steps, block.defaults.count);
   for (const GroupRecord& group : t_.groups.subspan(block.groups.first, block.groups.count)) {
     steps = Plus(steps, StepsOfEntries(group.entries));

@@ -160,6 +160,7 @@ class TestRun {
     const module::Verdict& verdict = room.verdict;
     for (const auto rule : verdict.denials.written()) met_.insert(rule);
     for (const auto rule : verdict.allows.written()) met_.insert(rule);
+    for (const auto rule : verdict.trials.written()) met_.insert(rule);
 
     const bool allowed = verdict.effect == module::Effect::Allow;
     const std::vector<std::string> expected_ids = ExpectedIdsOf(ask);
@@ -172,6 +173,7 @@ class TestRun {
     report.actual = Say(allowed, false, ids);
     report.failure = FailureOf(ask, request, verdict, expected_ids, ids);
     if (allowed) Apply(ask, request, verdict, report);
+    SayTrials(ask, IdsOf(verdict.trials, policy()), report);
     return report;
   }
 
@@ -215,6 +217,24 @@ class TestRun {
     }
     if (ask.only && ids != expected_ids) return "there are other reasons as well";
     return "";
+  }
+
+  // What would have denied, as far as there is any or the test asks.
+  static void SayTrials(const model::AskStep& ask, const std::vector<std::string>& trials,
+                        AskReport& report) {
+    std::vector<std::string> expected;
+    for (const model::ExpectedId& id : ask.trial_ids) expected.push_back(id.id);
+    const auto text = [](bool allow, const std::vector<std::string>& ids) {
+      return fmt::format(", trial {} {}", allow ? "allow" : "deny", fmt::join(ids, ", "));
+    };
+    if (!expected.empty()) report.expected += text(ask.trial_allow, expected);
+    if (!trials.empty()) report.actual += text(false, trials);
+    for (const std::string& id : expected) {
+      const bool denies = std::find(trials.begin(), trials.end(), id) != trials.end();
+      if (denies == !ask.trial_allow || !report.failure.empty()) continue;
+      report.failure = ask.trial_allow ? fmt::format("the trial `{}` would have denied", id)
+                                       : fmt::format("the trial `{}` denies nothing", id);
+    }
   }
 
   // What an allow changes in the world, and what its plan says.

@@ -307,15 +307,21 @@ void World::AddAbsences(Request& request) {
 // A public address that no rule names, so that a test need not think of one.
 std::optional<values::Address> World::UnnamedAddress() const {
   std::vector<values::Cidr> named;
-  for (const model::Class& one : model_.classes) {
-    for (const model::EgressRule& rule : one.network.rules) {
+  const auto add_rules = [&named](const std::vector<model::EgressRule>& rules) {
+    for (const model::EgressRule& rule : rules) {
       named.insert(named.end(), rule.pins.begin(), rule.pins.end());
       for (const model::EgressTarget& target : rule.targets) {
         if (!target.place) continue;
         if (const auto* block = std::get_if<values::Cidr>(&*target.place)) named.push_back(*block);
       }
     }
-  }
+  };
+  const auto add_class = [&](const model::Class& one) {
+    add_rules(one.network.rules);
+    add_rules(one.network.trials);
+  };
+  for (const model::Class& one : model_.classes) add_class(one);
+  if (model_.floor) add_class(*model_.floor);
   const auto add = [&named](const model::Scalar& scalar) {
     if (const auto* block = std::get_if<values::Cidr>(&scalar)) named.push_back(*block);
     if (const auto* one = std::get_if<values::Address>(&scalar)) named.push_back({*one, 128});

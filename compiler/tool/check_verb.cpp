@@ -1,8 +1,11 @@
+#include "compiler/check/check.h"
+#include "compiler/check/literal.h"
 #include "compiler/diagnostics/render.h"
 #include "compiler/ir/print.h"
 #include "compiler/lower/lower.h"
 #include "compiler/model/print.h"
 #include "compiler/syntax/print.h"
+#include "compiler/tool/asked_request.h"
 #include "compiler/tool/color_option.h"
 #include "compiler/tool/compile_set.h"
 #include "compiler/tool/verbs.h"
@@ -36,6 +39,7 @@ class CheckVerb : public Verb {
     app.add_option("--dump", dump_, "print what the set became at a station of the compiler")
         ->check(CLI::IsMember({"ast", "model", "ir"}));
     app.add_flag("--allow-empty", allow_empty_, "folders without policies are fine");
+    app.add_option("--now", now_, "the time by which a trial is over, else this machine's");
   }
   int Run(Console& console) override {
     color_.Apply(console);
@@ -43,12 +47,17 @@ class CheckVerb : public Verb {
       console.Complain("--dump prints text; it goes with --format text only");
       return exit_status::CouldNotRun;
     }
-    const auto made =
-        CompileSet(paths_, allow_empty_ ? source::Nothing::Fine : source::Nothing::Refused);
+    const auto now_ms = TimeOf(now_);
+    if (!now_ms) {
+      console.Complain(now_ms.error().message);
+      return ExitStatusOf(now_ms.error().code);
+    }
+    auto made = CompileSet(paths_, allow_empty_ ? source::Nothing::Fine : source::Nothing::Refused);
     if (!made) {
       console.Complain(made.error().message);
       return ExitStatusOf(made.error().code);
     }
+    if (made->model) check::CheckTrialEnds(*made->model, *now_ms, made->diagnostics);
     const diagnostics::Sink& found = made->diagnostics;
     if (format_ == "json") {
       console.Out(RenderJson(found, made->sources));
@@ -58,8 +67,9 @@ class CheckVerb : public Verb {
       if (format_ == "github") console.Out(RenderGithub(found, made->sources));
       PrintDiagnostics(*made, console);
     }
-    if (made->is_valid()) Dump(*made, console);
-    return made->is_valid() ? exit_status::Fine : exit_status::InvalidPolicy;
+    if (found.has_errors()) return exit_status::InvalidPolicy;
+    Dump(*made, console);
+    return exit_status::Fine;
   }
 
  private:
@@ -80,6 +90,7 @@ class CheckVerb : public Verb {
   ColorOption color_;
   std::string dump_;
   bool allow_empty_ = false;
+  std::string now_;
 };
 
 }  // namespace

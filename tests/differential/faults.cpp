@@ -128,6 +128,14 @@ void AddLoweringFaults(std::vector<Fault>& faults) {
   faults.push_back(InBlocks("a denial that is left out", [](DecisionIr&, auto& block) {
     return block.groups.count > 0 && Drop(block.denials);
   }));
+  faults.push_back(InBlocks("a trial that is left out", [](DecisionIr&, auto& block) {
+    return block.trials.count > 0 && Drop(block.trials);
+  }));
+  faults.push_back(InBlocks("a trial that denies", [](DecisionIr&, auto& block) {
+    if (block.trials.count == 0) return false;
+    block.denials = std::exchange(block.trials, {});
+    return true;
+  }));
   faults.push_back(InBlocks("an allow that is left out", [](DecisionIr& ir, auto& block) {
     return block.groups.count > 0 && Drop(ir.groups[block.groups.first].entries);
   }));

@@ -56,6 +56,8 @@ class Collector {
     const module::BlockRecord& block = t_.blocks[place];
     Entries(block.checks);
     Entries(block.denials);
+    Entries(block.trials);
+    if (block.trials.count > 0) contents_.insert("construct trial");
     for (const auto& group : t_.groups.subspan(block.groups.first, block.groups.count)) {
       Entries(group.entries);
       Rule(group.default_denial);
@@ -170,7 +172,8 @@ std::vector<std::string> Mix::Complaints() const {
   std::vector<std::string> names = {
       "plane none (deny, require)", "operator count", "operator + or -", "construct narrows",
       "construct every sandbox",    "stage name",     "stage address",   "stage request"};
-  for (const auto& [op, name] : kOperators) names.push_back(fmt::format("operator {}", name));
+  "construct trial",
+      for (const auto& [op, name] : kOperators) names.push_back(fmt::format("operator {}", name));
   for (const char* plane : kPlanes) names.push_back(fmt::format("plane {}", plane));
   std::vector<std::string> complaints;
   for (const std::string& name : names) {

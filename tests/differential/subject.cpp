@@ -32,6 +32,10 @@ std::string Said(const module::DecisionEngine& engine, const module::Request& re
   for (const auto rule : verdict.allows.written()) {
     text += fmt::format(" {}:{}", rule, engine.module().rule(rule).id);
   }
+  text += fmt::format("] trials {} [", verdict.trials.count);
+  for (const auto rule : verdict.trials.written()) {
+    text += fmt::format(" {}:{}", rule, engine.module().rule(rule).id);
+  }
   text += "]";
   if (verdict.undecided) text += fmt::format(" undecided by {}", verdict.undecided_slot);
   return text;
@@ -39,10 +43,11 @@ std::string Said(const module::DecisionEngine& engine, const module::Request& re
 
 // What the model can say too: no rows, and no fact by its slot.
 std::string Ids(bool allow, bool undecided, std::string_view class_name,
-                const std::set<std::string>& denials, const std::set<std::string>& allows) {
-  return fmt::format("{}{} class {} denials [{}] allows [{}]", allow ? "allow" : "deny",
+                const std::set<std::string>& denials, const std::set<std::string>& allows,
+                const std::set<std::string>& trials) {
+  return fmt::format("{}{} class {} denials [{}] allows [{}] trials [{}]", allow ? "allow" : "deny",
                      undecided ? " undecided" : "", class_name, fmt::join(denials, " "),
-                     fmt::join(allows, " "));
+                     fmt::join(allows, " "), fmt::join(trials, " "));
 }
 
 std::string IdsOf(const module::DecisionEngine& engine, const module::Request& request) {
@@ -52,12 +57,14 @@ std::string IdsOf(const module::DecisionEngine& engine, const module::Request& r
   const module::PolicyModule& policy = engine.module();
   std::set<std::string> denials;
   std::set<std::string> allows;
+  std::set<std::string> trials;
   for (const auto rule : verdict.denials.written()) denials.emplace(policy.rule(rule).id);
   for (const auto rule : verdict.allows.written()) allows.emplace(policy.rule(rule).id);
+  for (const auto rule : verdict.trials.written()) trials.emplace(policy.rule(rule).id);
   const bool has_class = verdict.class_index != module::NoClass;
   return Ids(verdict.effect == module::Effect::Allow, verdict.undecided,
              has_class ? policy.class_name(verdict.class_index) : std::string_view(), denials,
-             allows);
+             allows, trials);
 }
 
 std::optional<ir::DecisionIr> Lowered(const std::string& policy, model::PolicyModel& model) {
@@ -120,8 +127,8 @@ std::string Subject::Difference(const module::Request& request, bool with_model)
   if (native != plain) return fmt::format("interpreter: {}\n     native: {}", plain, native);
   if (!with_model) return {};
   const auto naive = properties::DecideNaively(model_, request);
-  const std::string expected =
-      Ids(naive.allow, naive.undecided, naive.class_name, naive.denials, naive.allows);
+  const std::string expected = Ids(naive.allow, naive.undecided, naive.class_name, naive.denials,
+                                   naive.allows, naive.trials);
   const std::string answered = IdsOf(*plain_, request);
   if (answered == expected) return {};
   return fmt::format("by the model: {}\n interpreter: {}", expected, answered);

@@ -51,10 +51,14 @@ Printed RunFormat(const source::SourceMap& sources) {
   return {std::move(text), false};
 }
 
+// 2026-06-01T00:00:00Z, by which trials are over.
+constexpr std::int64_t kNowMs = 1'780'272'000'000;
+
 Printed RunCheck(const source::SourceMap& sources) {
   diagnostics::Sink sink;
   const auto trees = syntax::ParseAll(sources, sink);
   const model::PolicyModel model = check::Check(trees, sources, sink);
+  check::CheckTrialEnds(model, kNowMs, sink);
   if (sink.has_errors()) return {diagnostics::RenderText(sink, sources), true};
   return {model::Print(model), false};
 }

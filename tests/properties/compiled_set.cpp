@@ -11,9 +11,10 @@
 namespace curfew::properties {
 
 std::string Text(const Answer& answer) {
-  return fmt::format("{}{} class {} denials [{}] allows [{}]", answer.allow ? "allow" : "deny",
-                     answer.undecided ? " (undecided)" : "", answer.class_name,
-                     fmt::join(answer.denials, " "), fmt::join(answer.allows, " "));
+  return fmt::format("{}{} class {} denials [{}] allows [{}] trials [{}]",
+                     answer.allow ? "allow" : "deny", answer.undecided ? " (undecided)" : "",
+                     answer.class_name, fmt::join(answer.denials, " "),
+                     fmt::join(answer.allows, " "), fmt::join(answer.trials, " "));
 }
 
 Answer Compiled::Decide(const module::Request& request) const {
@@ -29,6 +30,7 @@ Answer Compiled::Decide(const module::Request& request) const {
   }
   for (const auto rule : verdict.denials.written()) answer.denials.emplace(policy.rule(rule).id);
   for (const auto rule : verdict.allows.written()) answer.allows.emplace(policy.rule(rule).id);
+  for (const auto rule : verdict.trials.written()) answer.trials.emplace(policy.rule(rule).id);
   return answer;
 }
 

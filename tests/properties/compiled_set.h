@@ -21,6 +21,7 @@ struct Answer {
   std::string class_name;
   std::set<std::string> denials;
   std::set<std::string> allows;
+  std::set<std::string> trials;
   friend bool operator==(const Answer&, const Answer&) = default;
 };
 std::string Text(const Answer& answer);

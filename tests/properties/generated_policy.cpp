@@ -219,6 +219,7 @@ std::string Rule(Random& r, const std::string& label) {
   for (const std::string& action : actions) names += (names.empty() ? "" : ", ") + action;
   std::string text = r.OneIn(2) ? label + ": " : "";
   const std::string condition = Condition(r, actions, 2);
+  if (r.OneIn(6)) text += r.OneIn(2) ? "trial " : "trial until 2026-06-03T00:00:00Z ";
   if (r.OneIn(3)) {
     text += fmt::format("require {}: {}", names, condition);
   } else {
@@ -289,7 +290,8 @@ std::string NetworkStatement(Random& r, std::size_t n) {
     case 4:
       return fmt::format("{}deny {} any{}", label, methods, Tail(r, "egress"));
     case 5:
-      return fmt::format("{}deny {} \"https://{}{}\"", label, methods, host, path);
+      return fmt::format("{}{}deny {} \"https://{}{}\"", label, r.OneIn(3) ? "trial " : "", methods,
+                         host, path);
     default:
       return fmt::format("{}deny \"{}\"", label,
                          r.Pick({"10.0.0.0/16", "db.example.com", "**.example.com"}));
@@ -444,7 +446,9 @@ std::vector<std::string> Rearranged(const PolicyText& policy, Random& random) {
 
 std::string GenerateDenial(Random& random) {
   std::string rule = Rule(random, "added");
-  while (rule.find("require") != std::string::npos) rule = Rule(random, "added");
+  while (rule.find("require") != std::string::npos || rule.find("trial") != std::string::npos) {
+    rule = Rule(random, "added");
+  }
   return rule;
 }
 

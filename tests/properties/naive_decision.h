@@ -72,6 +72,16 @@ class NaiveDecision {
     (why ? sure_ : unsure_) = true;
     answer_.denials.insert(id);
   }
+  // As a denial, and nothing follows from it.
+  void OnTrial(const std::string& id, const std::optional<model::Trial>& trial, Truth why) {
+    if (!trial || why == Truth(false)) return;
+    Truth lasts = true;
+    if (trial->until_ms) {
+      lasts = NumberIs(slot::Now, [&](Wide now) { return now < *trial->until_ms; });
+    }
+    const Truth both = All({lasts, why});
+    if (both ? *both : last_ && unknown_denies_) answer_.trials.insert(id);
+  }
   // At the last stage an allow that may hold does not count.
   [[nodiscard]] bool Counts(Truth truth) const { return truth ? *truth : !last_; }
   void DenySurely(const std::string& id) { Deny(id, true); }

@@ -322,15 +322,18 @@ void NaiveDecision::SelectClass() {
 
 // Of the class and what holds for it, or of the whole set.
 void NaiveDecision::Rules(const model::Class* of) {
+  const auto is_about_it = [&](const model::Rule& rule) {
+    if (rule.of_class.has_value() != (of != nullptr)) return false;
+    if (!rule.actions.test(static_cast<std::size_t>(r_.action()))) return false;
+    if (of == nullptr) return true;
+    const auto links = Links(*of);
+    return std::find(links.begin(), links.end(), &At(m_, *rule.of_class)) != links.end();
+  };
   for (const model::Rule& rule : m_.rules) {
-    if (rule.of_class.has_value() != (of != nullptr)) continue;
-    if (of != nullptr) {
-      const auto links = Links(*of);
-      if (std::find(links.begin(), links.end(), &At(m_, *rule.of_class)) == links.end()) continue;
-    }
-    if (rule.actions.test(static_cast<std::size_t>(r_.action()))) {
-      Deny(rule.id, Holds(rule.condition));
-    }
+    if (is_about_it(rule)) Deny(rule.id, Holds(rule.condition));
+  }
+  for (const model::Rule& rule : m_.trials) {
+    if (is_about_it(rule)) OnTrial(rule.id, rule.trial, Holds(rule.condition));
   }
 }
 
@@ -543,6 +546,9 @@ void NaiveDecision::Egress(const model::Class& of) {
         allows = true;
         pinned.insert(pinned.end(), rule.pins.begin(), rule.pins.end());
       }
+    }
+    for (const model::EgressRule& rule : link->network.trials) {
+      OnTrial(rule.id, rule.trial, Says(rule));
     }
     if (allows) EgressOf(*link);
     written = written || allows;

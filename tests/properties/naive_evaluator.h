@@ -16,6 +16,7 @@ struct NaiveAnswer {
   std::string class_name;  // empty without one
   std::set<std::string> denials;
   std::set<std::string> allows;
+  std::set<std::string> trials;
 };
 
 NaiveAnswer DecideNaively(const model::PolicyModel& model, const module::Request& request);

@@ -81,8 +81,8 @@ TEST_CASE("the interpreter agrees with a reading of the model without tables") {
   ForAll("agreement", 250, 60, [&](const Sample& sample, const Request& request) {
     const Answer answer = sample.compiled->Decide(request);
     const NaiveAnswer naive = DecideNaively(sample.compiled->model, request);
-    const Answer expected{naive.allow, naive.undecided, naive.class_name, naive.denials,
-                          naive.allows};
+    const Answer expected{naive.allow,   naive.undecided, naive.class_name,
+                          naive.denials, naive.allows,    naive.trials};
     ++asked;
     allowed += answer.allow ? 1 : 0;
     undecided += answer.undecided ? 1 : 0;
@@ -166,6 +166,31 @@ TEST_CASE("one more deny never opens and hides no other reason") {
     }
   }
   CHECK(closed > 0);
+}
+
+TEST_CASE("a trial is told and changes nothing else") {
+  const std::uint64_t seed = SeedFromEnvironment() + 6;
+  INFO("CURFEW_SEED=" << seed - 6);
+  Random random(seed);
+  std::size_t told = 0;
+  for (std::size_t s = 0; s < 80 * EffortFromEnvironment(); ++s) {
+    const Sample sample = NextSample(random);
+    PolicyText more = sample.text;
+    const std::string denial = GenerateDenial(random);
+    more.rules.push_back("added: trial " + denial.substr(denial.find("deny ")));
+    const auto tried = Compile({more.Text()});
+    if (tried == nullptr) continue;
+    RequestGenerator generator(random);
+    for (std::size_t r = 0; r < 40; ++r) {
+      const Request request = generator.Generate();
+      const Answer before = sample.compiled->Decide(request);
+      Answer after = tried->Decide(request);
+      INFO(more.Text() << Describe(request));
+      told += after.trials.erase("set.added");
+      REQUIRE(after == before);
+    }
+  }
+  CHECK(told > 0);
 }
 
 // The request as the set without `extra` is asked: of a sandbox of `extra` it is of its base.

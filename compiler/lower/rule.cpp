@@ -1,0 +1,32 @@
+// `deny` and `require` of a class or of the whole set, and the same on trial.
+#include "compiler/lower/lowering.h"
+
+namespace curfew::lower {
+
+NodeId WhileOnTrial(Lowering& lowering, const std::optional<model::Trial>& trial,
+                    NodeId condition) {
+  if (!trial || !trial->until_ms) return condition;
+  return lowering.builder.And(lowering.Test(NodeOp::Less, schema::slot::Now, *trial->until_ms),
+                              condition);
+}
+
+void LowerRules(Lowering& lowering, std::optional<model::ClassId> of_class, Action action,
+                Block& block) {
+  const auto lower = [&](const auto& rules, std::vector<Entry>& entries) {
+    const auto found = rules.find(of_class);
+    if (found == rules.end()) return;
+    for (const model::Rule* rule : found->second) {
+      if (!rule->actions.test(static_cast<std::size_t>(action))) continue;
+      const std::string_view message = rule->message.empty()
+                                           ? std::string_view("a rule of the policy denies it")
+                                           : rule->message;
+      entries.push_back(
+          {lowering.Deny(rule->id, message, rule->span),
+           WhileOnTrial(lowering, rule->trial, LowerCondition(lowering, rule->condition, action))});
+    }
+  };
+  lower(lowering.rules, block.denials);
+  lower(lowering.trials, block.trials);
+}
+
+}  // namespace curfew::lower
