@@ -169,11 +169,16 @@ std::string Mix::Table() const {
 }
 
 std::vector<std::string> Mix::Complaints() const {
-  std::vector<std::string> names = {
-      "plane none (deny, require)", "operator count", "operator + or -", "construct narrows",
-      "construct every sandbox",    "stage name",     "stage address",   "stage request"};
-  "construct trial",
-      for (const auto& [op, name] : kOperators) names.push_back(fmt::format("operator {}", name));
+  std::vector<std::string> names = {"plane none (deny, require)",
+                                    "operator count",
+                                    "operator + or -",
+                                    "construct narrows",
+                                    "construct every sandbox",
+                                    "construct trial",
+                                    "stage name",
+                                    "stage address",
+                                    "stage request"};
+  for (const auto& [op, name] : kOperators) names.push_back(fmt::format("operator {}", name));
   for (const char* plane : kPlanes) names.push_back(fmt::format("plane {}", plane));
   std::vector<std::string> complaints;
   for (const std::string& name : names) {
