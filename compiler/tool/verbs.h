@@ -8,6 +8,7 @@ namespace curfew::tool {
 std::unique_ptr<Verb> MakeCheckVerb();
 std::unique_ptr<Verb> MakeFmtVerb();
 std::unique_ptr<Verb> MakeTestVerb();
+std::unique_ptr<Verb> MakeImportVerb();
 std::unique_ptr<Verb> MakeEvalVerb();
 std::unique_ptr<Verb> MakeExplainVerb();
 std::unique_ptr<Verb> MakeCompileVerb();

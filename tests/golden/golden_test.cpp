@@ -1,5 +1,5 @@
-// Runs every golden file: <stage>/*.curfew, an input and below it what the stage prints, as
-// comments:
+// Runs every golden file: <stage>/*.curfew (or what else a stage reads), an input and below it what
+// the stage prints, as comments:
 //   #--- expected
 //   #| …
 // `#=== NAME` starts another file of the same input, and `#<<< PATH` brings a file of the
@@ -124,8 +124,8 @@ class Run {
   void RunFile(const Stage& stage, const fs::path& path) {
     ++count_;
     const std::string name = path.filename().string();
-    if (path.extension() != ".curfew") {
-      return Fail(fmt::format("{}: not a .curfew file", path.string()));
+    if (path.extension() != stage.extension) {
+      return Fail(fmt::format("{}: not a {} file", path.string(), stage.extension));
     }
     const std::string whole = ReadFile(path);
     const std::size_t mark = whole.find(ExpectedMark);

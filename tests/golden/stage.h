@@ -22,6 +22,7 @@ struct Stage {
   // reason.
   std::uint16_t first_code;
   std::uint16_t last_code;
+  std::string_view extension = ".curfew";  // of its files
 };
 
 // Every stage. A new one is a line here and a folder beside it.

@@ -1,5 +1,6 @@
 #include "compiler/check/check.h"
 #include "compiler/diagnostics/render.h"
+#include "compiler/import/import.h"
 #include "compiler/interpret/interpreter.h"
 #include "compiler/ir/encode.h"
 #include "compiler/ir/print.h"
@@ -107,6 +108,21 @@ Printed RunReports(const source::SourceMap& sources) {
   });
 }
 
+// The policy that comes of another product's, what the import says, and what a check says then.
+Printed RunImport(const source::SourceMap& sources) {
+  const import::Imported made =
+      import::Import({std::string(sources.name(0)), std::string(sources.text(0))}, "golden", {});
+  std::string text = RenderText(made.diagnostics, made.sources);
+  if (!made.policy) return {std::move(text), made.diagnostics.has_errors()};
+  source::SourceMap again;
+  again.Add({"imported.curfew", *made.policy});
+  diagnostics::Sink sink;
+  const auto trees = syntax::ParseAll(again, sink);
+  if (!sink.has_errors()) check::Check(trees, again, sink);
+  text += fmt::format("\npolicy\n{}\nits check\n{}", *made.policy, RenderText(sink, again));
+  return {std::move(text), made.diagnostics.has_errors() && sink.has_errors()};
+}
+
 // A SARIF log with only the rules that its results name, and indices into those, so that a new
 // diagnostic changes no golden file. An index that led to another rule stays as it was.
 std::string WithRulesMet(std::string_view sarif) {
@@ -145,9 +161,10 @@ Printed RunFormats(const source::SourceMap& sources) {
 }
 
 constexpr Stage All[] = {
-    {"syntax", RunSyntax, 1000, 2999}, {"fmt", RunFormat, 0, 0}, {"check", RunCheck, 3000, 6999},
-    {"lower", RunLower, 0, 0},         {"test", RunTests, 0, 0}, {"reports", RunReports, 0, 0},
-    {"formats", RunFormats, 0, 0},
+    {"syntax", RunSyntax, 1000, 2999}, {"fmt", RunFormat, 0, 0},
+    {"check", RunCheck, 3000, 6999},   {"lower", RunLower, 0, 0},
+    {"test", RunTests, 0, 0},          {"reports", RunReports, 0, 0},
+    {"formats", RunFormats, 0, 0},     {"import", RunImport, 9700, 9799, ".yaml"},
 };
 
 }  // namespace
