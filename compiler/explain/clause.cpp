@@ -297,6 +297,23 @@ class Finder {
   std::vector<Clause> found_;
 };
 
+void AddLeaves(const Tables& tables, const Words& words, std::uint32_t index,
+               std::vector<Clause>& clauses) {
+  const NodeRecord& node = tables.nodes[index];
+  if (node.op == NodeOp::Not) return AddLeaves(tables, words, node.a, clauses);
+  if (node.op == NodeOp::True || node.op == NodeOp::False) return;
+  if (node.op == NodeOp::And || node.op == NodeOp::Or) {
+    for (std::uint32_t i = 0; i < node.b; ++i) {
+      AddLeaves(tables, words, tables.children[node.a + i], clauses);
+    }
+    return;
+  }
+  Clause clause;
+  clause.node = index;
+  clause.text = words.Node(index, 0);
+  clauses.push_back(std::move(clause));
+}
+
 }  // namespace
 
 std::vector<schema::Slot> SlotsRead(const Tables& tables, std::uint32_t node) {
@@ -311,6 +328,14 @@ std::vector<Clause> DecisiveClauses(const module::PolicyModule& policy,
   Finder finder(policy, request);
   finder.Find(condition, false);
   return std::move(finder).Take();
+}
+
+std::vector<Clause> ClausesOf(const module::PolicyModule& policy, schema::Action action,
+                              std::uint32_t condition) {
+  std::vector<Clause> clauses;
+  if (condition == module::NoIndex) return clauses;
+  AddLeaves(policy.tables(), Words(policy, action), condition, clauses);
+  return clauses;
 }
 
 }  // namespace curfew::explain

@@ -24,6 +24,10 @@ inline constexpr std::size_t ClausesMax = 12;
 std::vector<Clause> DecisiveClauses(const module::PolicyModule& policy,
                                     const module::Request& request, std::uint32_t condition);
 
+// All of a condition's clauses, in its order, whatever a request is: `text` and `node` alone.
+std::vector<Clause> ClausesOf(const module::PolicyModule& policy, schema::Action action,
+                              std::uint32_t condition);
+
 // Every fact that a node reads, each once.
 std::vector<schema::Slot> SlotsRead(const module::Tables& tables, std::uint32_t node);
 

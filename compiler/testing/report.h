@@ -12,7 +12,7 @@ namespace curfew::testing {
 struct TextOptions {
   bool verbose = false;  // every test and question, not only those that failed
   bool color = false;
-  bool coverage = false;  // name the rules that no question met
+  bool coverage = false;  // name the rules that no question met, and clauses not seen both ways
 };
 
 // What is said of a test that ended at a create that was refused.
@@ -23,14 +23,17 @@ inline constexpr std::string_view CutShort = "nothing further was asked: there i
 //       expected  deny only coding.network.default
 //       actual    allow coding.network.python
 //       a denial was expected, and it is allowed
+//         allowed by coding.network.python
+//           egress.method in "GET", "HEAD" holds: egress.method is "GET"
 //   3 passed, 1 failed
 // Safe to print on a terminal whatever the sources hold.
 std::string RenderText(const Report& report, const source::SourceMap& sources,
                        const TextOptions& options);
 
 // {"version": 1, "passed": 3, "failed": 1, "tests": [{"name", "file", "line", "passed",
-// "cut_short", "asks": [{"line", "question", "expected", "actual", "passed", "failure"}]}],
-// "coverage": {"percent", "met": [ids], "not_met": [ids]}}
+// "cut_short", "asks": [{"line", "question", "expected", "actual", "passed", "failure", "why"}]}],
+// "coverage": {"percent", "met": [ids], "not_met": [ids], "clause_percent", "clauses": [{"id",
+// "clause", "held", "failed"}]}}
 std::string RenderJson(const Report& report, const source::SourceMap& sources);
 
 // JUnit's XML: a suite for each file, a case for each test, with file and line; a failure has what

@@ -18,7 +18,10 @@ std::string RenderJson(const Report& report, const source::SourceMap& sources) {
                   {"expected", ask.expected},
                   {"actual", ask.actual},
                   {"passed", ask.passed()}};
-      if (!ask.passed()) one["failure"] = ask.failure;
+      if (!ask.passed()) {
+        one["failure"] = ask.failure;
+        one["why"] = ask.why;
+      }
       asks.push_back(std::move(one));
     }
     tests.push_back({{"name", test.name},
@@ -28,6 +31,13 @@ std::string RenderJson(const Report& report, const source::SourceMap& sources) {
                      {"cut_short", test.cut_short},
                      {"asks", std::move(asks)}});
   }
+  Json clauses = Json::array();
+  for (const ClauseReport& clause : report.coverage.clauses) {
+    clauses.push_back({{"id", clause.id},
+                       {"clause", clause.text},
+                       {"held", clause.held},
+                       {"failed", clause.failed}});
+  }
   const Json document = {{"version", 1},
                          {"passed", report.passed()},
                          {"failed", report.failed()},
@@ -35,7 +45,9 @@ std::string RenderJson(const Report& report, const source::SourceMap& sources) {
                          {"coverage",
                           {{"percent", report.coverage.percent()},
                            {"met", report.coverage.met},
-                           {"not_met", report.coverage.not_met}}}};
+                           {"not_met", report.coverage.not_met},
+                           {"clause_percent", report.coverage.clause_percent()},
+                           {"clauses", std::move(clauses)}}}};
   return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

@@ -74,6 +74,7 @@ std::string CaseOf(const TestReport& test, const source::SourceMap& sources) {
     details += fmt::format("{}:\n  {}\n    expected  {}\n    actual    {}\n    {}\n",
                            sources.Describe(ask.span), ask.question, ask.expected, ask.actual,
                            ask.failure);
+    for (const std::string& line : ask.why) details += fmt::format("      {}\n", line);
   }
   if (test.cut_short) details += fmt::format("{}\n", CutShort);
   return text + fmt::format(

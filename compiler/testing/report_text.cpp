@@ -24,12 +24,22 @@ void AppendAsk(std::string& text, const AskReport& ask, const Palette& palette) 
   text += fmt::format("    expected  {}{}{}\n    actual    {}{}{}\n    {}\n", palette.good,
                       Shown(ask.expected), palette.plain, palette.bad, Shown(ask.actual),
                       palette.plain, Shown(ask.failure));
+  for (const std::string& line : ask.why) text += fmt::format("      {}\n", Shown(line));
 }
 
 void AppendCoverage(std::string& text, const CoverageReport& coverage) {
   text += fmt::format("{:.1f} % of the rules were met ({} of {})\n", coverage.percent(),
                       coverage.met.size(), coverage.met.size() + coverage.not_met.size());
   for (const std::string& id : coverage.not_met) text += fmt::format("  never met: {}\n", id);
+  text += fmt::format("{:.1f} % of the clauses were met both ways ({} of {})\n",
+                      coverage.clause_percent(), coverage.clauses_met(), coverage.clauses.size());
+  for (const ClauseReport& clause : coverage.clauses) {
+    if (clause.both()) continue;
+    const std::string_view lack = clause.held     ? "never failed"
+                                  : clause.failed ? "never held"
+                                                  : "never seen";
+    text += fmt::format("  {}: {}: {}\n", lack, clause.id, Shown(clause.text));
+  }
 }
 
 }  // namespace

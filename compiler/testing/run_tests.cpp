@@ -1,7 +1,9 @@
 #include "compiler/testing/run_tests.h"
 
+#include "compiler/explain/story.h"
 #include "compiler/module/policy_module.h"
 #include "compiler/module/request_axioms.h"
+#include "compiler/testing/why.h"
 #include "compiler/testing/world.h"
 #include "compiler/values/quantity.h"
 
@@ -121,8 +123,14 @@ std::string QuestionOf(std::string_view written) {
 class TestRun {
  public:
   TestRun(const model::PolicyModel& model, const source::SourceMap& sources,
-          const module::DecisionEngine& engine, std::set<module::RuleIndex>& met)
-      : model_(model), sources_(sources), engine_(engine), met_(met), world_(model) {}
+          const module::DecisionEngine& engine, std::set<module::RuleIndex>& met,
+          ClauseCoverage& clauses)
+      : model_(model),
+        sources_(sources),
+        engine_(engine),
+        met_(met),
+        clauses_(clauses),
+        world_(model) {}
 
   TestReport Run(const model::Test& test) {
     TestReport report{test.name, test.span, {}, false};
@@ -162,6 +170,9 @@ class TestRun {
     for (const auto rule : verdict.allows.written()) met_.insert(rule);
     for (const auto rule : verdict.trials.written()) met_.insert(rule);
 
+    const explain::Story story = explain::StoryOf(policy(), request, verdict);
+    clauses_.See(story.judged, verdict);
+
     const bool allowed = verdict.effect == module::Effect::Allow;
     const std::vector<std::string> expected_ids = ExpectedIdsOf(ask);
     const auto ids = IdsOf(allowed ? verdict.allows : verdict.denials, policy());
@@ -172,6 +183,7 @@ class TestRun {
     report.expected = Say(ask.allow, ask.only, expected_ids);
     report.actual = Say(allowed, false, ids);
     report.failure = FailureOf(ask, request, verdict, expected_ids, ids);
+    if (!report.passed()) report.why = WhyOf(policy(), story, allowed);
     if (allowed) Apply(ask, request, verdict, report);
     SayTrials(ask, IdsOf(verdict.trials, policy()), report);
     return report;
@@ -278,6 +290,7 @@ class TestRun {
   const source::SourceMap& sources_;
   const module::DecisionEngine& engine_;
   std::set<module::RuleIndex>& met_;
+  ClauseCoverage& clauses_;
   World world_;
 };
 
@@ -328,16 +341,28 @@ std::size_t Report::passed() const {
       tests.begin(), tests.end(), [](const TestReport& test) { return test.passed(); }));
 }
 
+std::size_t CoverageReport::clauses_met() const {
+  return static_cast<std::size_t>(std::count_if(
+      clauses.begin(), clauses.end(), [](const ClauseReport& clause) { return clause.both(); }));
+}
+
+double CoverageReport::clause_percent() const {
+  if (clauses.empty()) return 100;
+  return 100.0 * static_cast<double>(clauses_met()) / static_cast<double>(clauses.size());
+}
+
 Report RunTests(const model::PolicyModel& model, const source::SourceMap& sources,
                 const module::DecisionEngine& engine,
                 const std::function<bool(std::string_view)>& wanted) {
   Report report;
   std::set<module::RuleIndex> met;
+  ClauseCoverage clauses(engine.module());
   for (const model::Test& test : model.tests) {
     if (!wanted(test.name)) continue;
-    report.tests.push_back(TestRun(model, sources, engine, met).Run(test));
+    report.tests.push_back(TestRun(model, sources, engine, met, clauses).Run(test));
   }
   report.coverage = CoverageOf(model, engine.module(), met);
+  report.coverage.clauses = clauses.Report();
   return report;
 }
 

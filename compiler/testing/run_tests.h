@@ -6,6 +6,7 @@
 #include "compiler/model/policy_model.h"
 #include "compiler/module/engine.h"
 #include "compiler/source/source.h"
+#include "compiler/testing/clause_coverage.h"
 
 #include <cstddef>
 #include <functional>
@@ -24,6 +25,8 @@ struct AskReport {
   // Why it failed; empty where it passed. "expected …, but …", or the fact that the test leaves
   // unknown.
   std::string failure;
+  // Of a failed answer: what gave it (why.h), a line each.
+  std::vector<std::string> why;
   [[nodiscard]] bool passed() const { return failure.empty(); }
 };
 
@@ -36,11 +39,14 @@ struct TestReport {
   [[nodiscard]] bool passed() const;
 };
 
-// Which of the set's rules some question met.
+// Which of the set's rules some question met, and which of their clauses were seen both ways.
 struct CoverageReport {
   std::vector<std::string> met;      // ids, sorted
   std::vector<std::string> not_met;  // ids, sorted
+  std::vector<ClauseReport> clauses;
   [[nodiscard]] double percent() const;
+  [[nodiscard]] std::size_t clauses_met() const;  // both ways
+  [[nodiscard]] double clause_percent() const;
 };
 
 struct Report {

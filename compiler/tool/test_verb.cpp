@@ -2,8 +2,10 @@
 #include "compiler/testing/report.h"
 #include "compiler/tool/color_option.h"
 #include "compiler/tool/compile_set.h"
+#include "compiler/tool/file_watch.h"
 #include "compiler/tool/verbs.h"
 
+#include <algorithm>
 #include <optional>
 #include <regex.h>
 
@@ -51,7 +53,9 @@ class TestVerb : public Verb {
   }
   [[nodiscard]] std::string_view example() const override {
     return "exit status: 0 all passed, 2 some failed or coverage is below the threshold, 3 the "
-           "policy is\ninvalid, 1 could not run (also: no test found, unless --allow-empty)\n\n"
+           "policy is\ninvalid, 1 could not run (also: no test found, unless --allow-empty); with "
+           "--watch 0 "
+           "when it is interrupted\n\n"
            "example:\n  curfew test policies/ -r 'first boot' --coverage";
   }
   void Configure(CLI::App& app) override {
@@ -61,9 +65,14 @@ class TestVerb : public Verb {
     app.add_option("--format", format_, "text, json or junit")
         ->check(CLI::IsMember({"text", "json", "junit"}));
     color_.Configure(app);
-    app.add_flag("--coverage", text_.coverage, "name the rules that no question met");
+    app.add_flag("--coverage", text_.coverage,
+                 "name the rules that no question met, and clauses not seen to hold and to fail");
     app.add_option("--threshold", threshold_, "percent of the rules that must be met")
         ->check(CLI::Range(0.0, 100.0));
+    app.add_option("--clause-threshold", clause_threshold_,
+                   "percent of the clauses that must be met both ways")
+        ->check(CLI::Range(0.0, 100.0));
+    app.add_flag("--watch", watch_, "run again whenever a file of the set changes, until Ctrl-C");
     app.add_flag("--allow-empty", allow_empty_, "no test is fine");
   }
   int Run(Console& console) override {
@@ -73,11 +82,41 @@ class TestVerb : public Verb {
       console.Complain(wanted.error().message);
       return exit_status::CouldNotRun;
     }
+    if (!watch_) return RunOnce(*wanted, console, nullptr);
+    const auto status = Watch(*wanted, console);
+    if (status) return *status;
+    console.Complain(status.error().message);
+    return ExitStatusOf(status.error().code);
+  }
+
+ private:
+  Result<int> Watch(const NamePattern& wanted, Console& console) {
+    if (std::find(paths_.begin(), paths_.end(), "-") != paths_.end()) {
+      return Failure(FailureCode::Usage, "--watch needs files; standard input does not change");
+    }
+    CURFEW_TRY(FileWatch changes, FileWatch::Make());
+    while (!console.reader_gone()) {
+      CURFEW_TRY_VOID(changes.Add(paths_));
+      std::vector<std::string> files;
+      RunOnce(wanted, console, &files);
+      CURFEW_TRY_VOID(changes.Add(files));
+      console.Flush();
+      CURFEW_TRY(const FileWatch::Event event, changes.Wait());
+      if (event == FileWatch::Event::Interrupted) break;
+    }
+    return exit_status::Fine;
+  }
+
+  // `files`, if it is there, gets the name of each file of the set, also of those that others name.
+  int RunOnce(const NamePattern& wanted, Console& console, std::vector<std::string>* files) {
     const auto made =
         CompileSet(paths_, allow_empty_ ? source::Nothing::Fine : source::Nothing::Refused);
     if (!made) {
       console.Complain(made.error().message);
       return ExitStatusOf(made.error().code);
+    }
+    for (source::FileId file = 0; files != nullptr && file < made->sources.size(); ++file) {
+      files->emplace_back(made->sources.name(file));
     }
     if (const int status = PrintDiagnostics(*made, console); status != 0) return status;
     if (made->module.empty()) return Print({}, made->sources, console);
@@ -89,11 +128,10 @@ class TestVerb : public Verb {
     const interpret::Interpreter engine(*std::move(policy));
     const testing::Report report =
         testing::RunTests(*made->model, made->sources, engine,
-                          [&wanted](std::string_view name) { return wanted->Meets(name); });
+                          [&wanted](std::string_view name) { return wanted.Meets(name); });
     return Print(report, made->sources, console);
   }
 
- private:
   int Print(const testing::Report& report, const source::SourceMap& sources, Console& console) {
     if (report.tests.empty() && !allow_empty_) {
       console.Complain(pattern_.empty()
@@ -114,6 +152,12 @@ class TestVerb : public Verb {
                                    report.coverage.percent(), *threshold_));
       return exit_status::No;
     }
+    if (clause_threshold_ && report.coverage.clause_percent() < *clause_threshold_) {
+      console.Complain(
+          fmt::format("{:.1f} % of the clauses were met both ways; {:.1f} % are asked for",
+                      report.coverage.clause_percent(), *clause_threshold_));
+      return exit_status::No;
+    }
     return report.failed() == 0 ? exit_status::Fine : exit_status::No;
   }
 
@@ -123,6 +167,8 @@ class TestVerb : public Verb {
   ColorOption color_;
   testing::TextOptions text_;
   std::optional<double> threshold_;
+  std::optional<double> clause_threshold_;
+  bool watch_ = false;
   bool allow_empty_ = false;
 };
 

@@ -1,0 +1,97 @@
+#include "compiler/testing/clause_coverage.h"
+
+#include "compiler/explain/clause.h"
+#include "compiler/explain/fact_text.h"
+#include "compiler/interpret/evaluate.h"
+
+#include <map>
+#include <utility>
+
+namespace curfew::testing {
+namespace {
+
+// Whether a clause can be of an author: `has` of a fact that is always there guards a bound, and
+// `/**` is every path. Neither can ever fail.
+bool CanFail(const module::Tables& tables, const explain::Vocabulary& vocabulary,
+             std::uint32_t index) {
+  const module::NodeRecord& node = tables.nodes[index];
+  if (node.op == module::NodeOp::Has) {
+    return vocabulary.TypeOf(static_cast<schema::Slot>(node.a)).optional;
+  }
+  return node.op != module::NodeOp::PathIn || node.c != 1 ||
+         tables.TextOf(tables.patterns[node.b].text) != "/**";
+}
+
+}  // namespace
+
+ClauseCoverage::ClauseCoverage(const module::PolicyModule& policy) : policy_(policy) {
+  const module::Tables& tables = policy.tables();
+  rows_.resize(tables.blocks.size());
+  const auto add_block = [&](std::size_t block, schema::Action action) {
+    const module::BlockRecord& record = tables.blocks[block];
+    AddEntries(block, action, record.checks);
+    AddEntries(block, action, record.denials);
+    for (std::uint32_t i = 0; i < record.groups.count; ++i) {
+      AddEntries(block, action, tables.groups[record.groups.first + i].entries);
+    }
+  };
+  for (const schema::ActionInfo& info : schema::Actions()) {
+    add_block(module::SetBlock(tables.classes.size(), info.action), info.action);
+    for (std::uint32_t of = 0; of < tables.classes.size(); ++of) {
+      add_block(module::BlockOf(of, info.action), info.action);
+    }
+  }
+}
+
+void ClauseCoverage::AddEntries(std::size_t block, schema::Action action, module::Range entries) {
+  const module::Tables& tables = policy_.tables();
+  const explain::Vocabulary vocabulary(policy_, action);
+  for (std::uint32_t i = entries.first; i < entries.first + entries.count; ++i) {
+    const module::EntryRecord& entry = tables.entries[i];
+    const module::RuleInfo rule = policy_.rule(entry.rule);
+    if (rule.file.empty()) continue;  // nobody wrote it
+    for (const std::uint32_t condition : {entry.condition, entry.within}) {
+      for (explain::Clause& clause : explain::ClausesOf(policy_, action, condition)) {
+        if (!CanFail(tables, vocabulary, clause.node)) continue;
+        rows_[block].push_back(
+            {clause.node, {std::string(rule.id), std::move(clause.text), false, false}});
+      }
+    }
+  }
+}
+
+void ClauseCoverage::See(const module::Request& judged, const module::Verdict& verdict) {
+  const std::size_t classes = policy_.tables().classes.size();
+  SeeBlock(judged, module::SetBlock(classes, judged.action()));
+  if (verdict.class_index == module::NoClass) return;
+  SeeBlock(judged, module::BlockOf(verdict.class_index, judged.action()));
+}
+
+void ClauseCoverage::SeeBlock(const module::Request& judged, std::size_t block) {
+  for (Row& row : rows_[block]) {
+    if (row.report.both()) continue;
+    const interpret::Truth truth =
+        interpret::EvaluateNode(policy_.tables(), judged.facts(), row.node, nullptr);
+    row.report.held |= truth.is_true();
+    row.report.failed |= truth.is_false();
+  }
+}
+
+std::vector<ClauseReport> ClauseCoverage::Report() const {
+  std::vector<ClauseReport> reports;
+  std::map<std::pair<std::string_view, std::string_view>, std::size_t> known;
+  for (const std::vector<Row>& rows : rows_) {
+    for (const Row& row : rows) {
+      const auto [at, is_new] = known.try_emplace({row.report.id, row.report.text}, reports.size());
+      if (is_new) {
+        reports.push_back(row.report);
+      } else {
+        reports[at->second].held |= row.report.held;
+        reports[at->second].failed |= row.report.failed;
+      }
+    }
+  }
+  return reports;
+}
+
+}  // namespace curfew::testing

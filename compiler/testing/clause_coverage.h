@@ -1,0 +1,47 @@
+// Which clauses of the rules were seen to hold, and which to fail: a rule that is met may still
+// hold a clause that nothing tests. A clause is what `and`, `or` and `not` join; what a decision
+// looks at is the conditions of the set and of the sandbox's class.
+#pragma once
+
+#include "compiler/explain/story.h"
+#include "compiler/module/policy_module.h"
+#include "compiler/module/verdict.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace curfew::testing {
+
+struct ClauseReport {
+  std::string id;    // of the rule
+  std::string text;  // egress.method in "GET", "HEAD"
+  bool held = false;
+  bool failed = false;
+  [[nodiscard]] bool both() const { return held && failed; }
+};
+
+class ClauseCoverage {
+ public:
+  // Of the rules that somebody wrote. The module outlives this.
+  explicit ClauseCoverage(const module::PolicyModule& policy);
+
+  // What a decision looked at. `judged` is the request with its left-out wishes filled in.
+  void See(const module::Request& judged, const module::Verdict& verdict);
+
+  // By rule and in the order of its condition; equal clauses of one rule are one.
+  [[nodiscard]] std::vector<ClauseReport> Report() const;
+
+ private:
+  struct Row {
+    std::uint32_t node;
+    ClauseReport report;
+  };
+  void AddEntries(std::size_t block, schema::Action action, module::Range entries);
+  void SeeBlock(const module::Request& judged, std::size_t block);
+
+  const module::PolicyModule& policy_;
+  std::vector<std::vector<Row>> rows_;  // by block
+};
+
+}  // namespace curfew::testing
