@@ -3,7 +3,8 @@
 //   #--- expected
 //   #| …
 // `#=== NAME` starts another file of the same input, and `#<<< PATH` brings a file of the
-// repository. Parts of documents that are written from code (documents.h) are held as well.
+// repository. Parts of documents that are written from code (documents.h) are held as well, and
+// examples in documents.
 // golden_test FOLDER [--update] rewrites what
 // stands below the input. Ends with 0 when all is as expected, 2 when not, 1 when it could not run.
 #include "compiler/diagnostics/diagnostic.h"
@@ -100,6 +101,7 @@ class Run {
     for (const Stage& stage : Stages()) RunStage(stage);
     for (const Stage& stage : Stages()) CheckCoverage(stage);
     for (const DocumentPart& part : DocumentParts()) CheckDocument(part);
+    CheckExamples("grammar/REFERENCE.md");
     fmt::print("{} golden files, {} failed\n", count_, failures_);
     return failures_ == 0 ? 0 : 2;
   }
@@ -163,6 +165,28 @@ class Run {
     }
     Fail(fmt::format("{} (rewrite by golden_test {} --update)", path.string(), root_.string()));
     PrintFirstDifference(after, before);
+  }
+
+  // The examples of a document are one policy set, whose tests pass. Lines keep their numbers.
+  void CheckExamples(const std::string& document) {
+    ++count_;
+    std::istringstream lines(ReadFile(Repository() / document));
+    std::string policy;
+    bool in_example = false;
+    for (std::string line; std::getline(lines, line);) {
+      const bool is_fence = line.starts_with("```");
+      if (is_fence) in_example = line == "```curfew";
+      policy += in_example && !is_fence ? line + "\n" : "\n";
+    }
+    source::SourceMap sources;
+    sources.Add({document, std::move(policy)});
+    const auto stages = Stages();
+    const auto test = std::find_if(stages.begin(), stages.end(),
+                                   [](const Stage& stage) { return stage.name == "test"; });
+    const Printed printed = test->run(sources);
+    if (!printed.failed) return;
+    Fail(fmt::format("{}: its examples are no policy set whose tests pass", document));
+    fmt::print("{}", printed.text);
   }
 
   [[nodiscard]] fs::path Repository() const { return root_.parent_path().parent_path(); }
