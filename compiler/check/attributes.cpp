@@ -122,7 +122,9 @@ void DeclareAttributes(std::span<const syntax::AttributesDecl* const> declaratio
     const syntax::Name& subject = declaration->subject;
     if (std::find(std::begin(kSubjects), std::end(kSubjects), subject.text) ==
         std::end(kSubjects)) {
-      sink.Report(subject.span, diag::WrongSubject, subject.text);
+      const std::string_view nearest = Nearest(subject.text, kSubjects);
+      auto draft = sink.Report(subject.span, diag::WrongSubject, subject.text, DidYouMean(nearest));
+      if (!nearest.empty()) draft.Fix(subject.span, std::string(nearest));
       continue;
     }
     for (const syntax::AttributeDecl& attribute : declaration->attributes) {

@@ -72,10 +72,12 @@ std::optional<Scalar> FromString(Context& context, const syntax::Expr& expr,
       return AsScalar(Taken(context, expr, what, values::ParseFilePath(expr.text)));
     case TypeKind::Enum: {
       const auto& of = context.model.enums[static_cast<std::size_t>(type.enumeration)].values;
-      const bool meant = std::find(of.begin(), of.end(), expr.text) != of.end();
+      // The value itself is the nearest, where it is one of them.
+      const std::vector<std::string_view> names(of.begin(), of.end());
+      const std::string_view meant = Nearest(expr.text, names);
       auto draft = context.sink.Report(expr.span, diag::TypeMismatch, "string",
                                        model::Print(context.model, type));
-      if (meant) draft.Fix(expr.span, expr.text);
+      if (!meant.empty()) draft.Fix(expr.span, std::string(meant));
       return std::nullopt;
     }
     case TypeKind::Bool:

@@ -189,7 +189,14 @@ void TestChecker::ReadField(const syntax::Field& field, std::string_view path, A
   if (!found || (found->origin == schema::Origin::Internal && !host)) {
     if (context_.partial) return;
     const std::string_view nearest = Nearest(path, PathsOf(context_.model, action));
-    context_.sink.Report(field.name.span, diag::UnknownAttribute, path, DidYouMean(nearest));
+    auto draft =
+        context_.sink.Report(field.name.span, diag::UnknownAttribute, path, DidYouMean(nearest));
+    // Where the rest of the path is right, the field's name is what is wrong.
+    const std::size_t parent = path.size() - field.name.text.size();
+    const bool is_sibling = nearest.size() > parent &&
+                            nearest.substr(0, parent) == path.substr(0, parent) &&
+                            nearest.find('.', parent) == std::string_view::npos;
+    if (is_sibling) draft.Fix(field.name.span, std::string(nearest.substr(parent)));
     return;
   }
   if (found->origin == schema::Origin::Derived) {

@@ -2,6 +2,8 @@
 
 #include "compiler/base/check.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 namespace curfew::diagnostics {
@@ -74,6 +76,13 @@ std::string_view NameOf(Severity severity) {
 std::string CodeName(std::uint16_t code) { return fmt::format("CUR{:04}", code); }
 
 std::span<const RegistryEntry> Registry() { return Entries; }
+
+const RegistryEntry* FindEntry(std::uint16_t code) {
+  const auto* const found = std::lower_bound(
+      std::begin(Entries), std::end(Entries), code,
+      [](const RegistryEntry& entry, std::uint16_t wanted) { return entry.code < wanted; });
+  return found != std::end(Entries) && found->code == code ? found : nullptr;
+}
 
 std::string PatternOf(const RegistryEntry& entry) {
   std::string text;

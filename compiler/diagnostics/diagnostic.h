@@ -66,6 +66,8 @@ struct RegistryEntry {
 };
 // Every diagnostic, ascending by code.
 std::span<const RegistryEntry> Registry();
+// Null for a code that is none.
+const RegistryEntry* FindEntry(std::uint16_t code);
 
 // The entry's message before anything was seen: `…` stands for what will be.
 std::string PatternOf(const RegistryEntry& entry);

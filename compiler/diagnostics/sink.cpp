@@ -13,23 +13,31 @@ Draft& Draft::Fix(source::Span span, std::string replacement) {
   return *this;
 }
 
-Draft Sink::Add(source::Span span, std::uint16_t code, Severity severity, std::string message) {
-  std::size_t& count = severity == Severity::Error ? error_count_ : other_count_;
+bool Sink::Admit(Severity severity) {
+  const bool is_error = severity == Severity::Error;
+  std::size_t& count = is_error ? error_count_ : other_count_;
   ++count;
-  if (count > limits::DiagnosticsMax) {
-    if (severity == Severity::Error && count == limits::DiagnosticsMax + 1) {
-      diagnostics_.push_back(
-          {diag::TooManyErrors.code,
-           Severity::Error,
-           {},
-           fmt::format(fmt::runtime(diag::TooManyErrors.format), limits::DiagnosticsMax),
-           {},
-           {}});
-    }
-    return Draft(nullptr);
+  if (count <= (is_error ? limits::DiagnosticsMax : others_max_)) return true;
+  if (is_error && count == limits::DiagnosticsMax + 1) {
+    diagnostics_.push_back(
+        {diag::TooManyErrors.code,
+         Severity::Error,
+         {},
+         fmt::format(fmt::runtime(diag::TooManyErrors.format), limits::DiagnosticsMax),
+         {},
+         {}});
   }
+  return false;
+}
+
+Draft Sink::Add(source::Span span, std::uint16_t code, Severity severity, std::string message) {
+  if (!Admit(severity)) return Draft(nullptr);
   diagnostics_.push_back({code, severity, span, std::move(message), {}, {}});
   return Draft(&diagnostics_.back());
+}
+
+void Sink::Keep(Diagnostic diagnostic) {
+  if (Admit(diagnostic.severity)) diagnostics_.push_back(std::move(diagnostic));
 }
 
 std::vector<Diagnostic> Sink::Sorted() const {

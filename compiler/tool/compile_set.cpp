@@ -14,8 +14,13 @@
 namespace curfew::tool {
 
 Result<Compilation> CompileSet(std::span<const std::string> paths, source::Nothing nothing) {
+  CURFEW_TRY(source::SourceMap sources, source::LoadSources(paths, nothing));
+  return CompileTexts(std::move(sources));
+}
+
+Result<Compilation> CompileTexts(source::SourceMap sources) {
   Compilation made;
-  CURFEW_TRY(made.sources, source::LoadSources(paths, nothing));
+  made.sources = std::move(sources);
   if (made.sources.size() == 0) {
     made.model.emplace();
     return made;
@@ -23,6 +28,7 @@ Result<Compilation> CompileSet(std::span<const std::string> paths, source::Nothi
   made.files = syntax::ParseAll(made.sources, made.diagnostics);
   syntax::FollowNames(made.sources, made.files, made.diagnostics);
   if (made.diagnostics.has_errors()) return made;
+  made.parses = true;
   model::PolicyModel model = check::Check(made.files, made.sources, made.diagnostics);
   if (made.diagnostics.has_errors()) return made;
   Result<ir::DecisionIr> code = lower::Lower(model, made.sources);

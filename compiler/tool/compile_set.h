@@ -22,6 +22,7 @@ struct Compilation {
   source::SourceMap sources;
   std::vector<syntax::Ast> files;
   diagnostics::Sink diagnostics;
+  bool parses = false;  // what there is to say is said by the checker
   // The last two are there when there are no errors. The module's bytes are as PolicyModule::Load
   // wants them; a set without a file has none.
   std::optional<model::PolicyModel> model;
@@ -32,6 +33,9 @@ struct Compilation {
 
 Result<Compilation> CompileSet(std::span<const std::string> paths,
                                source::Nothing nothing = source::Nothing::Refused);
+
+// The same of texts that are at hand. Files that they name are read.
+Result<Compilation> CompileTexts(source::SourceMap sources);
 
 // Diagnostics on standard error, in the console's colour; the exit status that they mean.
 int PrintDiagnostics(const Compilation& compilation, Console& console);

@@ -5,6 +5,8 @@ namespace curfew::tool {
 Verbs CompilerVerbs() {
   Verbs verbs;
   verbs.push_back(MakeCheckVerb());
+  verbs.push_back(MakeLintVerb());
+  verbs.push_back(MakeFixVerb());
   verbs.push_back(MakeFmtVerb());
   verbs.push_back(MakeTestVerb());
   verbs.push_back(MakeEvalVerb());

@@ -6,6 +6,8 @@
 namespace curfew::tool {
 
 std::unique_ptr<Verb> MakeCheckVerb();
+std::unique_ptr<Verb> MakeLintVerb();
+std::unique_ptr<Verb> MakeFixVerb();
 std::unique_ptr<Verb> MakeFmtVerb();
 std::unique_ptr<Verb> MakeTestVerb();
 std::unique_ptr<Verb> MakeImportVerb();

@@ -4,12 +4,14 @@
 #include "compiler/interpret/interpreter.h"
 #include "compiler/ir/encode.h"
 #include "compiler/ir/print.h"
+#include "compiler/lint/lint.h"
 #include "compiler/lower/lower.h"
 #include "compiler/model/print.h"
 #include "compiler/syntax/format.h"
 #include "compiler/syntax/parse.h"
 #include "compiler/syntax/print.h"
 #include "compiler/testing/report.h"
+#include "compiler/values/quantity.h"
 #include "tests/golden/stage.h"
 
 #include <utility>
@@ -123,6 +125,47 @@ Printed RunImport(const source::SourceMap& sources) {
   return {std::move(text), made.diagnostics.has_errors() && sink.has_errors()};
 }
 
+// The findings on one set. Constructs that the compiler refuses by name for now are judged as they
+// are written.
+Printed LintSet(const source::SourceMap& sources) {
+  diagnostics::Sink sink;
+  const auto trees = syntax::ParseAll(sources, sink);
+  const model::PolicyModel model = check::Check(trees, sources, sink);
+  bool is_whole = true;
+  std::vector<diagnostics::Diagnostic> warnings;
+  for (const diagnostics::Diagnostic& mistake : sink.diagnostics()) {
+    if (mistake.severity != diagnostics::Severity::Error) {
+      warnings.push_back(mistake);
+      continue;
+    }
+    if (mistake.code != diag::NotSupportedYet.code) {
+      return {diagnostics::RenderText(sink, sources), true};
+    }
+    is_whole = false;
+  }
+  diagnostics::Sink findings;
+  lint::Lint(
+      trees, sources, is_whole ? &model : nullptr,
+      {.now_ms = *values::ParseTime("2026-11-30T00:00:00Z"), .category = {}, .warnings = warnings},
+      findings);
+  return {RenderText(findings, sources), !findings.diagnostics().empty()};
+}
+
+// Each file behind the first is a set of its own, with the first beside it.
+Printed RunLint(const source::SourceMap& sources) {
+  if (sources.size() == 1) return LintSet(sources);
+  Printed all;
+  for (source::FileId file = 1; file < sources.size(); ++file) {
+    source::SourceMap set;
+    set.Add({std::string(sources.name(0)), std::string(sources.text(0))});
+    set.Add({std::string(sources.name(file)), std::string(sources.text(file))});
+    const Printed one = LintSet(set);
+    all.text += one.text;
+    all.failed = all.failed || one.failed;
+  }
+  return all;
+}
+
 // A SARIF log with only the rules that its results name, and indices into those, so that a new
 // diagnostic changes no golden file. An index that led to another rule stays as it was.
 std::string WithRulesMet(std::string_view sarif) {
@@ -165,6 +208,7 @@ constexpr Stage All[] = {
     {"check", RunCheck, 3000, 6999},   {"lower", RunLower, 0, 0},
     {"test", RunTests, 0, 0},          {"reports", RunReports, 0, 0},
     {"formats", RunFormats, 0, 0},     {"import", RunImport, 9700, 9799, ".yaml"},
+    {"lint", RunLint, 9000, 9599},
 };
 
 }  // namespace

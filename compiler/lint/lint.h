@@ -1,0 +1,31 @@
+// Findings on a policy set without errors: what it may say, and its author may not have meant. A
+// finding changes no decision. What a rule is, is rule.h's matter; how one is silenced,
+// suppression.h's.
+#pragma once
+
+#include "compiler/diagnostics/sink.h"
+#include "compiler/lint/rule.h"
+
+#include <cstdint>
+#include <optional>
+#include <span>
+
+namespace curfew::lint {
+
+struct Options {
+  std::int64_t now_ms = 0;           // for which suppressions and dates in conditions are judged
+  std::optional<Category> category;  // only this one
+  // What the checker warned of: it is a finding like others, and can be suppressed.
+  std::span<const diagnostics::Diagnostic> warnings;
+};
+
+// `files` are the trees of a set that parses, `model` what the checker made of it, or null where it
+// refused the set. Findings that are suppressed are not in the sink, and what is wrong with
+// suppressions is. Linear in the set but for a bounded number of comparisons for each rule.
+void Lint(std::span<const syntax::Ast> files, const source::SourceMap& sources,
+          const model::PolicyModel* model, const Options& options, diagnostics::Sink& sink);
+
+// More findings are counted only.
+inline constexpr std::size_t FindingsMax = 10'000;
+
+}  // namespace curfew::lint
