@@ -148,16 +148,16 @@ void DeclareAttributes(std::span<const syntax::AttributesDecl* const> declaratio
       sink.Report(attribute.name.span, diag::BuiltinAttribute, rows[i].path);
       continue;
     }
-    if (attribute.restated) {
-      sink.Report(*attribute.restated, diag::NotSupportedYet, "restated");
-      continue;
+    if (attribute.restated && rows[i].path.starts_with("caller.")) {
+      sink.Report(*attribute.restated, diag::RestatedCaller);
     }
     if (model.declared.size() == most) {
       sink.Report(attribute.name.span, diag::TooManyAttributes, static_cast<std::int64_t>(most));
       return;
     }
     if (auto type = ReadType(attribute.type, rows[i].path, model, sink)) {
-      model.declared.push_back({rows[i].path, *type, attribute.name.span});
+      model.declared.push_back(
+          {rows[i].path, *type, attribute.restated.has_value(), attribute.name.span});
     }
   }
 }

@@ -195,6 +195,26 @@ void CheckGrantsMeet(Context& context, const model::Class& of) {
                   [&](const model::Scratch& one) { return one.path == scratch.path; });
     });
   }
+  for (const model::Persist& persist : of.filesystem.persists) {
+    against.Each(Grant::Persist, "persist", persist.span, [&](const model::Class& base) {
+      return Some(base.filesystem.persists, [&](const model::Persist& one) {
+        return one.volume.name == persist.volume.name;
+      });
+    });
+  }
+  for (const model::SnapshotRule& rule : of.filesystem.snapshots) {
+    against.Each(Grant::Snapshot, "snapshot", rule.span, [&](const model::Class& base) {
+      return Some(base.filesystem.snapshots,
+                  [&](const model::SnapshotRule& one) { return one.kind == rule.kind; });
+    });
+  }
+  for (const model::TransferRule& rule : of.filesystem.imports) {
+    against.Each(Grant::Import, "import", rule.span, [&](const model::Class& base) {
+      return Some(base.filesystem.imports, [&](const model::TransferRule& one) {
+        return PatternsMeet(one.patterns, rule.patterns);
+      });
+    });
+  }
   for (const model::TransferRule& rule : of.filesystem.exports) {
     against.Each(Grant::Export, "export", rule.span, [&](const model::Class& base) {
       return Some(base.filesystem.exports, [&](const model::TransferRule& one) {

@@ -43,6 +43,9 @@ void PlaneChecker::Finish() {
   CheckAllowNone();
   const auto by_id = [](const auto& a, const auto& b) { return a.id < b.id; };
   std::sort(class_.image.allow.begin(), class_.image.allow.end(), by_id);
+  std::sort(class_.filesystem.persists.begin(), class_.filesystem.persists.end(), by_id);
+  std::sort(class_.filesystem.snapshots.begin(), class_.filesystem.snapshots.end(), by_id);
+  std::sort(class_.filesystem.imports.begin(), class_.filesystem.imports.end(), by_id);
   std::sort(class_.filesystem.exports.begin(), class_.filesystem.exports.end(), by_id);
   std::sort(class_.network.rules.begin(), class_.network.rules.end(), by_id);
   std::sort(class_.network.trials.begin(), class_.network.trials.end(), by_id);

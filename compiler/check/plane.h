@@ -68,6 +68,11 @@ class PlaneChecker {
   enum class Unit { Count, Size, Duration };
   std::optional<std::int64_t> ReadPositive(const syntax::Quantity& quantity, Unit unit,
                                            std::string_view keyword);
+  // A limit of what nobody wishes for: it has no default.
+  std::optional<model::Bound> ReadMaximum(const syntax::Bound& bound, Unit unit,
+                                          std::string_view keyword);
+  // Where something is mounted inside: no folder of the system, and each once.
+  std::optional<std::string> ReadMountPath(const syntax::String& path);
   std::optional<model::Bound> ReadBound(const syntax::Bound& bound, Unit unit,
                                         std::string_view keyword, std::string_view path);
 

@@ -7,6 +7,8 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 namespace curfew::check {
 namespace {
 
@@ -25,37 +27,43 @@ bool IsSystemFolder(std::string_view path) {
 
 }  // namespace
 
-void PlaneChecker::operator()(const syntax::ScratchStatement& statement) {
-  const auto bytes = ReadPositive(statement.size, Unit::Size, "scratch");
-  auto path = values::ParseFilePath(statement.path.text);
+std::optional<std::string> PlaneChecker::ReadMountPath(const syntax::String& text) {
+  auto path = values::ParseFilePath(text.text);
   if (!path) {
-    return ReportWrong(context_, statement.path.span, "a file path", path.error(), Quoted);
+    ReportWrong(context_, text.span, "a file path", path.error(), Quoted);
+    return std::nullopt;
   }
   if (IsSystemFolder(*path)) {
-    context_.sink.Report(statement.path.span, diag::ReservedFolder, *path);
-    return;
+    context_.sink.Report(text.span, diag::ReservedFolder, *path);
+    return std::nullopt;
   }
-  if (!Once("scratch \"" + *path + "\"", statement.span) || !bytes) return;
+  if (!Once("\"" + *path + "\"", text.span)) return std::nullopt;
+  return *std::move(path);
+}
+
+void PlaneChecker::operator()(const syntax::ScratchStatement& statement) {
+  const auto bytes = ReadPositive(statement.size, Unit::Size, "scratch");
+  auto path = ReadMountPath(statement.path);
+  if (!path || !bytes) return;
   class_.filesystem.scratch.push_back({*std::move(path), *bytes, statement.span});
 }
 
 void PlaneChecker::operator()(const syntax::TransferStatement& statement) {
-  if (statement.direction == syntax::TransferStatement::Direction::Import) {
-    return RefuseYet(context_, statement.span, "import");
-  }
+  const bool is_import = statement.direction == syntax::TransferStatement::Direction::Import;
+  const std::string word = is_import ? "import" : "export";
   model::FilesystemPlane& plane = class_.filesystem;
+  auto& rules = is_import ? plane.imports : plane.exports;
+  auto& none = is_import ? plane.imports_none : plane.exports_none;
   if (statement.none) {
-    if (!Once("export none", statement.span)) return;
-    if (!plane.exports.empty()) {
-      context_.sink.Report(statement.span, diag::NoneBesideGrant, "export");
-    }
-    plane.exports_none = statement.span;
+    if (!Once(word + " none", statement.span)) return;
+    if (!rules.empty()) context_.sink.Report(statement.span, diag::NoneBesideGrant, word);
+    none = statement.span;
     return;
   }
-  if (plane.exports_none) {
-    context_.sink.Report(*plane.exports_none, diag::NoneBesideGrant, "export");
-  }
+  if (none) context_.sink.Report(*none, diag::NoneBesideGrant, word);
   model::TransferRule rule;
+  rule.direction =
+      is_import ? model::TransferRule::Direction::Import : model::TransferRule::Direction::Export;
   rule.each = statement.each;
   rule.span = statement.span;
   bool whole = true;
@@ -72,27 +80,20 @@ void PlaneChecker::operator()(const syntax::TransferStatement& statement) {
   rule.patterns.erase(std::unique(rule.patterns.begin(), rule.patterns.end()), rule.patterns.end());
   if (statement.at_most) {
     auto size = ReadBound({std::nullopt, statement.at_most, statement.at_most->span}, Unit::Size,
-                          "at most", "filesystem.export.size");
+                          "at most", fmt::format("filesystem.{}.size", word));
     whole = whole && size;
     if (size) rule.size = *std::move(size);
   }
-  const auto tail = CheckTail(context_, statement.tail, schema::Action::Export);
+  const auto tail = CheckTail(context_, statement.tail,
+                              is_import ? schema::Action::Import : schema::Action::Export);
   if (!whole || !tail) return;
   rule.condition = tail->condition;
   rule.message = tail->message;
-  auto id = ClaimId(context_, IdOf("filesystem"), statement.label, "export",
+  auto id = ClaimId(context_, IdOf("filesystem"), statement.label, word,
                     model::RuleText(context_.model, rule), statement.span);
   if (!id) return;
   rule.id = *std::move(id);
-  plane.exports.push_back(std::move(rule));
-}
-
-void PlaneChecker::operator()(const syntax::PersistStatement& statement) {
-  RefuseYet(context_, statement.span, "persist");
-}
-
-void PlaneChecker::operator()(const syntax::SnapshotStatement& statement) {
-  RefuseYet(context_, statement.span, "snapshot");
+  rules.push_back(std::move(rule));
 }
 
 }  // namespace curfew::check

@@ -70,7 +70,9 @@ class TestChecker {
       case syntax::EventStep::Event::Freeze:
         return Add(model::FreezeStep{}, event.span);
       case syntax::EventStep::Event::Reload:
-        return RefuseYet(context_, event.span, "reload");
+        if (event.file) Add(model::ReloadStep{event.file->text}, event.span);
+        is_reloaded_ = true;  // the set that decides from here on has ids of its own
+        return;
       case syntax::EventStep::Event::Close:
         return Add(model::CloseStep{}, event.span);
     }
@@ -91,6 +93,8 @@ class TestChecker {
   void ReadField(const syntax::Field& field, std::string_view path, Action action, bool own,
                  std::vector<model::Fact>& facts);
 
+  [[nodiscard]] bool MayRestate(Action action, std::string_view path) const;
+
   // A fact that a short form states: `ttl 2h` behind `create`, the URL of `egress`.
   void State(std::vector<model::Fact>& facts, std::string path, TypeKind kind,
              std::optional<model::Scalar> value, Span span);
@@ -109,6 +113,7 @@ class TestChecker {
   Context& context_;
   std::span<const std::string> known_ids_;
   std::vector<model::TestStep> steps_;
+  bool is_reloaded_ = false;
 };
 
 void TestChecker::AddFact(std::vector<model::Fact>& facts, model::Fact fact) {
@@ -141,14 +146,15 @@ void TestChecker::StateEnum(std::vector<model::Fact>& facts, std::string path, s
 }
 
 void TestChecker::ReadFixture(const syntax::Fixture& fixture, std::vector<model::Fact>& facts) {
-  constexpr std::string_view kSubjects[] = {"task", "caller", "sandbox", "token", "host"};
+  constexpr std::string_view kSubjects[] = {"task",    "caller", "snapshot",
+                                            "sandbox", "token",  "host"};
   const std::string& subject = fixture.subject.text;
-  if (subject == "snapshot") return RefuseYet(context_, fixture.span, "given snapshot");
   if (std::find(std::begin(kSubjects), std::end(kSubjects), subject) == std::end(kSubjects)) {
     return ReportUnknown(context_, "subject", fixture.subject, kSubjects);
   }
-  // Exec knows all of them.
-  ReadFields(fixture.facts.fields, subject + ".", Action::Exec, false, facts);
+  // A snapshot is given to be resumed; exec knows all the others.
+  const Action knowing = subject == "snapshot" ? Action::Resume : Action::Exec;
+  ReadFields(fixture.facts.fields, subject + ".", knowing, false, facts);
 }
 
 void TestChecker::ReadFields(const std::vector<syntax::Field>& fields, std::string_view prefix,
@@ -203,8 +209,23 @@ void TestChecker::ReadField(const syntax::Field& field, std::string_view path, A
     context_.sink.Report(field.name.span, diag::NeverStated, full);
     return;
   }
+  if (own && action != Action::Create && full.starts_with("task.") && !MayRestate(action, full)) {
+    context_.sink.Report(field.name.span, diag::SealedFact, full,
+                         action == Action::Resume
+                             ? "; `restated` in its declaration lets a resume state it again"
+                             : "; say it by `given task` before the `create`");
+    return;
+  }
   auto value = ReadLiteral(context_, *field.value, found->type);
   if (value) AddFact(facts, {std::move(full), std::move(value), field.span});
+}
+
+bool TestChecker::MayRestate(Action action, std::string_view path) const {
+  const auto& declared = context_.model.declared;
+  return action == Action::Resume &&
+         std::any_of(declared.begin(), declared.end(), [&](const model::DeclaredAttribute& one) {
+           return one.path == path && one.restated;
+         });
 }
 
 void TestChecker::ReadWishes(const syntax::Ask& ask, std::vector<model::Fact>& facts) {
@@ -365,8 +386,8 @@ void TestChecker::ReadSubject(const syntax::Ask& ask, std::vector<model::Fact>& 
 std::vector<model::ExpectedId> TestChecker::ReadIds(const std::vector<syntax::Name>& names) {
   std::vector<model::ExpectedId> ids;
   for (const syntax::Name& id : names) {
-    const bool known =
-        known_ids_.empty() || std::binary_search(known_ids_.begin(), known_ids_.end(), id.text);
+    const bool known = known_ids_.empty() || is_reloaded_ ||
+                       std::binary_search(known_ids_.begin(), known_ids_.end(), id.text);
     if (!known) {
       std::string_view nearest;
       if (known_ids_.size() <= kNearestIdsMax) {
@@ -408,6 +429,7 @@ void TestChecker::operator()(const syntax::Ask& ask) {
   const Action action = ActionOf(ask.action.action);
   model::AskStep step;
   step.action = action;
+  step.snapshot = ask.snapshot.has_value();
   ReadSubject(ask, step.facts);
   if (ask.facts) {
     ReadFields(ask.facts->fields, std::string(schema::WordOf(action)) + ".", action, true,

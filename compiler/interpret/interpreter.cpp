@@ -34,6 +34,10 @@ void FillIn(const module::Tables& tables, const module::Range& defaults, module:
   for (const module::DefaultRecord& record :
        tables.defaults.subspan(defaults.first, defaults.count)) {
     if (!request.is_known(record.slot) || request.is_present(record.slot)) continue;
+    if (record.when_slot != module::NoIndex) {
+      const auto slot = static_cast<schema::Slot>(record.when_slot);
+      if (!request.is_present(slot) || request.value(slot).integer != record.when_value) continue;
+    }
     switch (record.kind) {
       case Kind::Integer:
         request.SetInteger(record.slot, record.integer);

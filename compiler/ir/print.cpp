@@ -170,7 +170,13 @@ std::string Printer::Block(std::string_view of, std::size_t place, schema::Actio
         record.kind == module::DefaultRecord::Kind::Integer ? std::to_string(record.integer)
         : record.kind == module::DefaultRecord::Kind::Text  ? Quoted(t_.TextOf(record.text))
                                                             : "{}";
-    text += fmt::format("  default {} = {}\n", Slot(record.slot, action), value);
+    text += fmt::format("  default {} = {}", Slot(record.slot, action), value);
+    if (record.when_slot != module::NoIndex) {
+      text +=
+          fmt::format(" where {} = {}", Slot(static_cast<schema::Slot>(record.when_slot), action),
+                      record.when_value);
+    }
+    text += '\n';
   }
   lines("deny", block.denials);
   for (const auto& group : t_.groups.subspan(block.groups.first, block.groups.count)) {

@@ -67,6 +67,17 @@ NodeId LowerListedAccess(Lowering& lowering, const std::vector<std::string>& pri
               b.Compare(NodeOp::Intersects, lowering.TextItems(slot::CallerGroups), listed));
 }
 
+NodeId LowerAccessOf(Lowering& lowering, const model::Class& of) {
+  ir::Builder& b = lowering.builder;
+  const auto writers = WritersOf(lowering.model, of, model::Grant::Access);
+  if (writers.empty()) return b.Constant(false);
+  std::vector<NodeId> each;
+  for (const model::Class* link : writers) {
+    each.push_back(LowerListedAccess(lowering, link->identity.access->principals));
+  }
+  return b.And(each);
+}
+
 Block LowerSetBlock(Lowering& lowering, Action action) {
   Block block;
   LowerChecks(lowering, action, block);

@@ -103,8 +103,6 @@ void LowerCreate(Lowering& lowering, const model::Class& of, Block& block) {
   LowerBound(lowering, sizes.disk, slot::CreateDisk, "disk", values::SizeText, block);
   LowerBound(lowering, TtlOf(lowering.model, of), slot::CreateTtl, "ttl", values::DurationText,
              block);
-  LowerNoWishes(lowering, of, slot::CreatePersist, "filesystem.persist",
-                "the class has no `persist` volume", block);
   LowerNoWishes(lowering, of, slot::CreateSecrets, "identity.secrets", "the class grants no secret",
                 block);
   LowerNoWishes(lowering, of, slot::CreateEnv, "identity.env",
@@ -141,6 +139,7 @@ void LowerCreate(Lowering& lowering, const model::Class& of, Block& block) {
   }
   // A model without errors has one; without, nothing may run.
   if (block.groups.empty()) block.groups.push_back({{}, none, none});
+  LowerPersist(lowering, of, block);
 }
 
 void LowerExec(Lowering& lowering, const model::Class& of, Block& block) {
@@ -162,32 +161,6 @@ void LowerExec(Lowering& lowering, const model::Class& of, Block& block) {
       group.entries.push_back(
           {lowering.Allow(grant.id, "", grant.span),
            b.PatternsIn(NodeOp::PathIn, lowering.Text(slot::ExecProgram), patterns)});
-    }
-    block.groups.push_back(std::move(group));
-  }
-  if (block.groups.empty()) block.groups.push_back({{}, none, none});
-}
-
-void LowerExport(Lowering& lowering, const model::Class& of, Block& block) {
-  ir::Builder& b = lowering.builder;
-  const RuleIndex none = lowering.Deny(model::DefaultIdOf(of.name, Action::Export),
-                                       "no `export` of the class covers the path", of.span);
-  for (const model::Class* link : WritersOf(lowering.model, of, Grant::Export)) {
-    ir::Group group{{}, none, none};
-    for (const model::TransferRule& rule : link->filesystem.exports) {
-      std::vector<ir::Pattern> patterns;
-      for (const values::PathGlob& glob : rule.patterns) {
-        patterns.push_back({glob.text, static_cast<std::uint32_t>(values::Reading::Exact)});
-      }
-      const NodeId says =
-          b.And(b.PatternsIn(NodeOp::PathIn, lowering.Text(slot::ExportPath), patterns),
-                LowerCondition(lowering, rule.condition, Action::Export));
-      const Slot measured = rule.each ? slot::ExportSize : slot::ExportTotal;
-      group.entries.push_back({lowering.Allow(rule.id, rule.message, rule.span), says,
-                               lowering.Test(NodeOp::LessEqual, measured, rule.size.value.most)});
-      group.beyond_denial = lowering.Deny(
-          rule.size.id, "the file, or all files together, are larger than `export` lets out",
-          rule.size.span);
     }
     block.groups.push_back(std::move(group));
   }
@@ -243,18 +216,22 @@ Block LowerClassBlock(Lowering& lowering, const model::Class& of, Action action)
     case Action::Exec:
       LowerExec(lowering, of, block);
       break;
+    case Action::Import:
     case Action::Export:
-      LowerExport(lowering, of, block);
+      LowerTransfer(lowering, of, action, block);
+      break;
+    case Action::Snapshot:
+      LowerSnapshot(lowering, of, block);
       break;
     case Action::Resume:
       LowerResume(lowering, of, block);
-      break;
+      LowerResumeAccess(lowering, of, block);
+      LowerTime(lowering, of, action, block);
+      return block;
     case Action::Extend:
       LowerExtend(lowering, of, block);
       break;
     case Action::Expose:
-    case Action::Snapshot:
-    case Action::Import:
       LowerUngranted(lowering, of, action, block);
       break;
   }

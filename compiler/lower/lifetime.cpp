@@ -11,9 +11,6 @@ namespace {
 
 namespace slot = schema::slot;
 
-// The ordinal of `frozen` in schema::Enum::ResumeKind.
-constexpr std::int64_t kFrozen = 0;
-
 bool Freezes(const model::Class& link) {
   return link.lifetime.idle && link.lifetime.idle->then == module::IdleEnd::Freeze;
 }
@@ -99,49 +96,6 @@ void LowerExtend(Lowering& lowering, const model::Class& of, Block& block) {
                                b.IntegerTerm(ttl.value.most)),
                      b.Compare(NodeOp::Greater, sum({slot::SandboxTtlLeft, slot::ExtendBy}),
                                lowering.Integer(slot::ExtendHardEndIn)))});
-}
-
-// What may run again: a frozen sandbox, for as long as each link lets it stay frozen.
-void LowerResume(Lowering& lowering, const model::Class& of, Block& block) {
-  ir::Builder& b = lowering.builder;
-  const NodeId is_frozen = lowering.Test(NodeOp::Equal, slot::ResumeSnapshotKind, kFrozen);
-  ir::Group group{
-      {},
-      lowering.Deny(model::DefaultIdOf(of.name, Action::Resume),
-                    "neither `idle … then freeze` nor `frozen` lets it run again", of.span),
-      lowering.Deny(model::DefaultIdOf(of.name, Action::Snapshot),
-                    "no `snapshot` of the class covers it", of.span)};
-  const module::PlanTemplate plan = PlanOf(lowering.model, of);
-  for (const model::Class* link : ChainOf(lowering.model, of)) {
-    const auto& closing = link->lifetime.idle;
-    if (plan.idle_end == module::IdleEnd::Freeze && closing && !Freezes(*link)) {
-      block.denials.push_back(
-          {lowering.Deny(closing->id,
-                         fmt::format("it is closed when it was idle for {}, frozen or not",
-                                     values::DurationText(closing->after_ms)),
-                         closing->span),
-           b.And(is_frozen, lowering.Test(NodeOp::GreaterEqual, slot::ResumeSnapshotAge,
-                                          closing->after_ms - *plan.idle_ms))});
-    }
-    if (const auto& frozen = link->lifetime.frozen) {
-      group.entries.push_back({lowering.Allow(frozen->id, "", frozen->span), is_frozen});
-      block.denials.push_back(
-          {lowering.Deny(
-               frozen->id,
-               fmt::format("it stays frozen for at most {}", values::DurationText(frozen->most_ms)),
-               frozen->span),
-           b.And(is_frozen,
-                 lowering.Test(NodeOp::Greater, slot::ResumeSnapshotAge, frozen->most_ms))});
-    } else if (Freezes(*link)) {
-      const model::Idle& idle = *link->lifetime.idle;
-      group.entries.push_back({lowering.Allow(idle.id, "", idle.span), is_frozen});
-    }
-  }
-  // A snapshot asks for another grant, and so it is refused by another name: an entry that it
-  // meets, and that nothing lies within.
-  group.entries.push_back({lowering.Allow(model::DefaultIdOf(of.name, Action::Snapshot), ""),
-                           b.Not(is_frozen), b.Constant(false)});
-  block.groups.push_back(std::move(group));
 }
 
 }  // namespace curfew::lower

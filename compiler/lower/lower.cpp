@@ -45,6 +45,7 @@ module::DeclaredAttribute DeclaredOf(const model::PolicyModel& model,
   declared.kind = attribute.type.kind;
   declared.collection = attribute.type.collection;
   declared.optional = attribute.type.optional;
+  declared.restated = attribute.restated;
   declared.elements_most = attribute.type.elements_max;
   if (attribute.type.kind == schema::TypeKind::Enum) {
     declared.enum_values = model.enums[static_cast<std::size_t>(attribute.type.enumeration)].values;

@@ -63,6 +63,8 @@ NodeId WhileOnTrial(Lowering& lowering, const std::optional<model::Trial>& trial
 NodeId LowerOwnAccess(Lowering& lowering);
 // Who is named by `access`.
 NodeId LowerListedAccess(Lowering& lowering, const std::vector<std::string>& principals);
+// Who is named by every `access` of the class's chain; nobody where there is none.
+NodeId LowerAccessOf(Lowering& lowering, const model::Class& of);
 // The blocks of the whole set and of a sandbox whose class is gone.
 Block LowerSetBlock(Lowering& lowering, Action action);
 Block LowerGoneBlock(Lowering& lowering, Action action);
@@ -71,10 +73,20 @@ void LowerSelection(Lowering& lowering);
 // class_block.cpp, network.cpp: a class, action by action.
 Block LowerClassBlock(Lowering& lowering, const model::Class& of, Action action);
 void LowerNetwork(Lowering& lowering, const model::Class& of, Block& block);
-// lifetime.cpp: time, and what it grants.
+// lifetime.cpp: time, and how it may grow.
 void LowerTime(Lowering& lowering, const model::Class& of, Action action, Block& block);
 void LowerExtend(Lowering& lowering, const model::Class& of, Block& block);
+// filesystem.cpp: `import` and `export`; the volumes of a create, behind its groups of images.
+void LowerTransfer(Lowering& lowering, const model::Class& of, Action action, Block& block);
+void LowerPersist(Lowering& lowering, const model::Class& of, Block& block);
+// snapshot.cpp: what is kept of a sandbox, and what runs again, also of what was frozen.
+void LowerSnapshot(Lowering& lowering, const model::Class& of, Block& block);
 void LowerResume(Lowering& lowering, const model::Class& of, Block& block);
+void LowerResumeAccess(Lowering& lowering, const model::Class& of, Block& block);
+const model::SnapshotRule* RuleOf(const model::Class& link, module::SnapshotKind kind);
+// How long a snapshot of the kind is kept, as the links that grant it say together.
+std::optional<model::Bound> SnapshotExpiresOf(const model::PolicyModel& model,
+                                              const model::Class& of, module::SnapshotKind kind);
 // The denials of a class, or of the whole set, that are about `action`, and those on trial.
 void LowerRules(Lowering& lowering, std::optional<model::ClassId> of_class, Action action,
                 Block& block);
@@ -91,6 +103,10 @@ model::Bound TtlOf(const model::PolicyModel& model, const model::Class& of);
 module::Isolation IsolationOf(const model::PolicyModel& model, const model::Class& of);
 // Whether idleness freezes it, which a host must be able to do.
 bool CanFreeze(const model::PolicyModel& model, const model::Class& of);
+void PlanSnapshots(const model::PolicyModel& model, const model::Class& of,
+                   module::PlanTemplate& plan);
+// What goes in, out and is kept.
+void PlanKept(const model::PolicyModel& model, const model::Class& of, module::PlanTemplate& plan);
 bool HasNetwork(const model::PolicyModel& model, const model::Class& of);
 module::Evidence EvidenceOf(const model::PolicyModel& model, const model::Class& of);
 module::PlanTemplate PlanOf(const model::PolicyModel& model, const model::Class& of);

@@ -1,3 +1,4 @@
+#include "compiler/base/check.h"
 #include "compiler/lower/lowering.h"
 
 #include <algorithm>
@@ -69,6 +70,7 @@ module::PlanTemplate PlanOf(const model::PolicyModel& model, const model::Class&
   plan.network = HasNetwork(model, of);
   plan.ttl_ms = TtlOf(model, of).value;
   plan.evidence = EvidenceOf(model, of);
+  PlanKept(model, of, plan);
 
   const model::Class bounds = BoundsOf(model, of);
   plan.isolation = bounds.image.isolation.value_or(module::Isolation::Kvm);
@@ -93,15 +95,6 @@ module::PlanTemplate PlanOf(const model::PolicyModel& model, const model::Class&
   }
   if (const auto* link = LastWriter(model, of, model::Grant::Access)) {
     plan.access = link->identity.access->principals;
-  }
-  if (const auto* link = LastWriter(model, of, model::Grant::Export)) {
-    for (const model::TransferRule& rule : link->filesystem.exports) {
-      module::TransferGrant grant;
-      for (const values::PathGlob& glob : rule.patterns) grant.patterns.push_back(glob.text);
-      grant.each = rule.each;
-      grant.bytes_most = rule.size.value.most;
-      plan.exports.push_back(std::move(grant));
-    }
   }
   // What a link would have closed by now is not frozen any longer.
   for (const model::Class* link : ChainOf(model, of)) {

@@ -44,6 +44,12 @@ bool Writes(const Class& of, Grant grant) {
       return of.identity.access.has_value();
     case Grant::Scratch:
       return !of.filesystem.scratch.empty();
+    case Grant::Persist:
+      return !of.filesystem.persists.empty() || of.filesystem.persist_none;
+    case Grant::Snapshot:
+      return !of.filesystem.snapshots.empty() || of.filesystem.snapshot_none;
+    case Grant::Import:
+      return !of.filesystem.imports.empty() || of.filesystem.imports_none;
     case Grant::Export:
       return !of.filesystem.exports.empty() || of.filesystem.exports_none;
     case Grant::Egress:
@@ -171,7 +177,11 @@ void Unite(Class& floor, Class part) {
   if (!floor.image.allow_none) floor.image.allow_none = part.image.allow_none;
   if (!floor.image.exec) floor.image.exec = std::move(part.image.exec);
   if (!floor.identity.access) floor.identity.access = std::move(part.identity.access);
-  if (!floor.filesystem.exports_none) floor.filesystem.exports_none = part.filesystem.exports_none;
+  FilesystemPlane& files = floor.filesystem;
+  if (!files.persist_none) files.persist_none = part.filesystem.persist_none;
+  if (!files.snapshot_none) files.snapshot_none = part.filesystem.snapshot_none;
+  if (!files.imports_none) files.imports_none = part.filesystem.imports_none;
+  if (!files.exports_none) files.exports_none = part.filesystem.exports_none;
   if (!floor.network.allow_none) floor.network.allow_none = part.network.allow_none;
   AppendById(floor.network.rules, std::move(part.network.rules));
   AppendById(floor.network.trials, std::move(part.network.trials));

@@ -23,7 +23,17 @@ std::vector<const Class*> ChainOf(const PolicyModel& model, const Class& of);
 
 // ---- What allows --------------------------------------------------------------------------------
 
-enum class Grant : std::uint8_t { Image, Exec, Access, Scratch, Export, Egress };
+enum class Grant : std::uint8_t {
+  Image,
+  Exec,
+  Access,
+  Scratch,
+  Persist,
+  Snapshot,
+  Import,
+  Export,
+  Egress
+};
 
 // Whether the class itself writes allows of the kind, or `KIND none`.
 bool Writes(const Class& of, Grant grant);

@@ -32,6 +32,7 @@ enum class ImageId : std::uint32_t {};
 struct DeclaredAttribute {
   std::string path;  // "task.ticket"
   Type type;
+  bool restated = false;  // of `task` only: may be stated again on resume
   Span span;
 };
 
@@ -134,6 +135,8 @@ struct Scratch {
 };
 
 struct TransferRule {
+  enum class Direction : std::uint8_t { Import, Export };
+  Direction direction = Direction::Export;
   std::string id;
   std::vector<values::PathGlob> patterns;  // sorted
   bool each = false;                       // the bound is of each file, not of the sum
@@ -143,10 +146,36 @@ struct TransferRule {
   Span span;
 };
 
+// `persist deps "/cache" 2GiB { … }`.
+struct Persist {
+  std::string id;
+  module::Volume volume;
+  Span span;
+};
+
+// `snapshot disk { … }`. What is not written is nothing that bounds, but for `branches`: one.
+struct SnapshotRule {
+  std::string id;
+  module::SnapshotKind kind = module::SnapshotKind::Disk;
+  Bound expires;
+  std::optional<Bound> size;
+  std::optional<Bound> keep;
+  std::optional<Bound> branches;
+  std::vector<ClassId> from;  // sorted
+  bool renews = false;
+  Span span;
+};
+
 struct FilesystemPlane {
-  std::vector<Scratch> scratch;       // by path
-  std::vector<TransferRule> exports;  // by id
-  std::optional<Span> exports_none;   // `export none`
+  std::vector<Scratch> scratch;         // by path
+  std::vector<Persist> persists;        // by name
+  std::optional<Span> persist_none;     // `persist none`
+  std::vector<SnapshotRule> snapshots;  // by kind
+  std::optional<Span> snapshot_none;    // `snapshot none`
+  std::vector<TransferRule> imports;    // by id
+  std::optional<Span> imports_none;     // `import none`
+  std::vector<TransferRule> exports;    // by id
+  std::optional<Span> exports_none;     // `export none`
 };
 
 struct PortRange {
@@ -271,7 +300,12 @@ struct AtStep {
 struct CloseStep {};
 struct FreezeStep {};
 
-// A rule id that a test expects; it exists in the set.
+// From here on another policy set decides: the one in this file.
+struct ReloadStep {
+  std::string file;  // as the test names it
+};
+
+// A rule id that a test expects; before a reload it exists in the set.
 struct ExpectedId {
   std::string id;
   Span span;
@@ -280,6 +314,7 @@ struct ExpectedId {
 struct AskStep {
   schema::Action action = schema::Action::Create;
   std::vector<Fact> facts;  // what the ask itself states
+  bool snapshot = false;    // `resume snapshot`: of a snapshot, not of what was frozen
   bool allow = false;
   bool only = false;  // exactly these reasons, not among others
   std::vector<ExpectedId> ids;
@@ -292,7 +327,7 @@ struct AskStep {
 };
 
 struct TestStep {
-  std::variant<GivenStep, AfterStep, AtStep, CloseStep, FreezeStep, AskStep> what;
+  std::variant<GivenStep, AfterStep, AtStep, CloseStep, FreezeStep, ReloadStep, AskStep> what;
   Span span;
 };
 

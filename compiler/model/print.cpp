@@ -199,6 +199,30 @@ void PrintEvidence(const EvidencePlane& plane, Lines& lines) {
   if (plane.retain_ms) lines.Add(1, "retain {}", values::DurationText(*plane.retain_ms));
 }
 
+// What outlives a sandbox.
+void PrintKept(const PolicyModel& model, const FilesystemPlane& plane, Lines& lines) {
+  for (const Persist& persist : plane.persists) {
+    const module::Volume& volume = persist.volume;
+    lines.Add(1, "{}: persist {} {} reason {} owner {} expires {}{}", persist.id,
+              Quote(volume.path), values::SizeText(volume.bytes), Quote(volume.reason),
+              Quote(volume.owner), values::DurationText(volume.expires_ms),
+              volume.shared_by_class ? " shared by class" : "");
+  }
+  if (plane.persist_none) lines.Add(1, "persist none");
+  for (const SnapshotRule& rule : plane.snapshots) {
+    std::string text = fmt::format("expires {}", BoundText(rule.expires, values::DurationText));
+    if (rule.size) text += " size " + BoundText(*rule.size, values::SizeText);
+    if (rule.keep) text += fmt::format(" keep {}", rule.keep->value.most);
+    if (rule.branches) text += fmt::format(" branches {}", rule.branches->value.most);
+    if (rule.renews) text += " renews";
+    if (!rule.from.empty()) {
+      text += " from " + Joined(rule.from, [&](ClassId id) { return At(model, id).name; });
+    }
+    lines.Add(1, "{}: {}", rule.id, text);
+  }
+  if (plane.snapshot_none) lines.Add(1, "snapshot none");
+}
+
 void PrintClass(const PolicyModel& model, const Class& of, Lines& lines) {
   if (model.floor && &of == &*model.floor) {
     lines.Add(0, "every sandbox");
@@ -220,9 +244,13 @@ void PrintClass(const PolicyModel& model, const Class& of, Lines& lines) {
   for (const Scratch& scratch : of.filesystem.scratch) {
     lines.Add(1, "scratch {} {}", Quote(scratch.path), values::SizeText(scratch.bytes));
   }
-  for (const TransferRule& rule : of.filesystem.exports) {
-    lines.Add(1, "{}: {}", rule.id, RuleText(model, rule));
+  PrintKept(model, of.filesystem, lines);
+  for (const auto* rules : {&of.filesystem.imports, &of.filesystem.exports}) {
+    for (const TransferRule& rule : *rules) {
+      lines.Add(1, "{}: {}", rule.id, RuleText(model, rule));
+    }
   }
+  if (of.filesystem.imports_none) lines.Add(1, "import none");
   if (of.filesystem.exports_none) lines.Add(1, "export none");
   for (const EgressRule& rule : of.network.rules) {
     lines.Add(1, "{}: {}", rule.id, RuleText(model, rule));
@@ -270,6 +298,8 @@ void PrintStep(const PolicyModel& model, const TestStep& step, Lines& lines) {
     lines.Add(1, "close");
   } else if (std::holds_alternative<FreezeStep>(step.what)) {
     lines.Add(1, "freeze");
+  } else if (const auto* reload = std::get_if<ReloadStep>(&step.what)) {
+    lines.Add(1, "reload {}", Quote(reload->file));
   } else {
     const AskStep& ask = std::get<AskStep>(step.what);
     const auto id_of = [](const ExpectedId& expected) { return expected.id; };
@@ -367,8 +397,9 @@ std::string RuleText(const PolicyModel& model, const Rule& rule) {
 }
 
 std::string RuleText(const PolicyModel& model, const TransferRule& rule) {
-  return fmt::format("export {}{} {}{}", GlobsText(rule.patterns), rule.each ? " each" : "",
-                     BoundText(rule.size, values::SizeText),
+  const bool is_import = rule.direction == TransferRule::Direction::Import;
+  return fmt::format("{} {}{} {}{}", is_import ? "import" : "export", GlobsText(rule.patterns),
+                     rule.each ? " each" : "", BoundText(rule.size, values::SizeText),
                      TailText(model, rule.condition, rule.message));
 }
 
@@ -389,7 +420,8 @@ std::string RuleText(const PolicyModel& model, const EgressRule& rule) {
 std::string PrintDeclarations(const PolicyModel& model) {
   Lines lines;
   for (const DeclaredAttribute& attribute : model.declared) {
-    lines.Add(0, "attribute {}: {}", attribute.path, Print(model, attribute.type));
+    lines.Add(0, "attribute {}: {}{}", attribute.path, Print(model, attribute.type),
+              attribute.restated ? " restated" : "");
   }
   for (const Image& image : model.images) {
     lines.Add(0, "image {} ref {} digest {}", image.name, Quote(image.ref), ToString(image.digest));

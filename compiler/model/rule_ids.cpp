@@ -14,9 +14,13 @@ constexpr std::string_view kBuiltinIds[] = {
 
 // What silence, bounds and time deny by, in every class.
 constexpr std::string_view kOfEveryClass[] = {
-    "image.isolation", "image.size.cpu",   "image.size.memory",     "image.size.disk",
-    "identity.env",    "identity.secrets", "identity.token",        "filesystem.persist",
-    "lifetime.ttl",    "lifetime.idle",    "filesystem.export.size"};
+    "image.isolation", "image.size.cpu",   "image.size.memory",      "image.size.disk",
+    "identity.env",    "identity.secrets", "identity.token",         "filesystem.persist",
+    "lifetime.ttl",    "lifetime.idle",    "filesystem.import.size", "filesystem.export.size"};
+
+// What a class that grants snapshots denies by.
+constexpr std::string_view kOfSnapshots[] = {"expires", "size",   "keep",  "branches",
+                                             "from",    "reason", "owner", "lineage"};
 
 std::string_view DefaultPathOf(schema::Action action) {
   switch (action) {
@@ -64,6 +68,14 @@ std::vector<std::string> KnownIds(const PolicyModel& model) {
       ids.push_back(fmt::format("{}.{}", of.name, path));
     }
     for (const ImageGrant& grant : of.image.allow) ids.push_back(grant.id);
+    for (const Persist& persist : of.filesystem.persists) ids.push_back(persist.id);
+    for (const SnapshotRule& rule : of.filesystem.snapshots) {
+      ids.push_back(rule.id);
+      for (const std::string_view item : kOfSnapshots) {
+        ids.push_back(fmt::format("{}.filesystem.snapshot.{}", of.name, item));
+      }
+    }
+    for (const TransferRule& rule : of.filesystem.imports) ids.push_back(rule.id);
     for (const TransferRule& rule : of.filesystem.exports) ids.push_back(rule.id);
     for (const EgressRule& rule : of.network.rules) ids.push_back(rule.id);
     for (const EgressRule& rule : of.network.trials) ids.push_back(rule.id);

@@ -12,8 +12,11 @@ inline constexpr std::string_view Freeze = "freeze";    // a machine stands stil
 inline constexpr std::string_view Inspect = "inspect";  // the gateway reads inside TLS
 inline constexpr std::string_view Kvm = "kvm";          // a microVM under KVM
 inline constexpr std::string_view Omit = "omit";        // leaves off the record what may be
+inline constexpr std::string_view Persist = "persist";  // keeps volumes that outlive a sandbox
+inline constexpr std::string_view Snapshot = "snapshot";  // keeps snapshots, and runs from them
 
 // Sorted, as a set is. `test`, `eval`, `prove` and `diff` take a host to have all of them.
-inline constexpr std::string_view All[] = {Egress, Emulation, Freeze, Inspect, Kvm, Omit};
+inline constexpr std::string_view All[] = {Egress, Emulation, Freeze,  Inspect,
+                                           Kvm,    Omit,      Persist, Snapshot};
 
 }  // namespace curfew::module::capability

@@ -44,6 +44,14 @@ std::optional<CreatePlan> PlanOf(const PlanTemplate& granted, const Request& cre
   }
   plan.ttl_ms = *ttl;
   plan.isolation = WishesKvm(create) ? Isolation::Kvm : granted.isolation;
+  if (create.is_present(slot::CreatePersist)) {
+    for (const Value& name : create.value(slot::CreatePersist).elements()) {
+      const auto volume = std::find_if(granted.volumes.begin(), granted.volumes.end(),
+                                       [&](const Volume& one) { return one.name == name.text(); });
+      if (volume == granted.volumes.end()) return std::nullopt;
+      plan.volumes.push_back(*volume);
+    }
+  }
   if (granted.token) plan.token_ms = std::min(granted.token->lives_ms, plan.ttl_ms);
   return plan;
 }

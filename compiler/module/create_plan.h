@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 namespace curfew::module {
 
@@ -18,6 +19,7 @@ struct CreatePlan {
   std::optional<std::int64_t> disk_bytes;
   std::int64_t ttl_ms = 0;
   Isolation isolation = Isolation::Kvm;
+  std::vector<Volume> volumes;           // those that are attached
   std::optional<std::int64_t> token_ms;  // how long the token lives: never longer than the sandbox
 };
 

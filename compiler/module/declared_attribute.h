@@ -18,6 +18,7 @@ struct DeclaredAttribute {
   schema::TypeKind kind = schema::TypeKind::Text;
   schema::Collection collection = schema::Collection::One;
   bool optional = false;
+  bool restated = false;  // of `task`: may be stated again when a snapshot is resumed
   std::uint32_t elements_most = limits::SetElementsDefault;  // of a set or list
   std::vector<std::string> enum_values;                      // where kind is Enum
   friend bool operator==(const DeclaredAttribute&, const DeclaredAttribute&) = default;

@@ -188,11 +188,31 @@ void WalkPlan(Io& io, Plan& plan) {
     io.Text(scratch.path);
     io.Number(scratch.bytes);
   });
-  io.List(plan.exports, [&](auto& transfer) {
+  io.List(plan.volumes, [&](auto& volume) {
+    io.Text(volume.name);
+    io.Text(volume.path);
+    io.Number(volume.bytes);
+    io.Text(volume.reason);
+    io.Text(volume.owner);
+    io.Number(volume.expires_ms);
+    Flag(io, volume.shared_by_class);
+  });
+  io.List(plan.snapshots, [&](auto& snapshot) {
+    Byte(io, snapshot.kind, static_cast<std::uint8_t>(SnapshotKind::Memory));
+    Walk(io, snapshot.expires_ms);
+    Walk(io, snapshot.bytes_most);
+    Walk(io, snapshot.keep_most);
+    io.Number(snapshot.branches_most);
+    Flag(io, snapshot.renews);
+    io.List(snapshot.from, [&](auto& name) { io.Text(name); });
+  });
+  const auto transfer_rule = [&](auto& transfer) {
     io.List(transfer.patterns, [&](auto& pattern) { io.Text(pattern); });
     Flag(io, transfer.each);
     io.Number(transfer.bytes_most);
-  });
+  };
+  io.List(plan.imports, transfer_rule);
+  io.List(plan.exports, transfer_rule);
   Flag(io, plan.network);
   Walk(io, plan.ttl_ms);
   Walk(io, plan.idle_ms);
@@ -209,6 +229,7 @@ void WalkDeclared(Io& io, Attribute& attribute) {
   Byte(io, attribute.kind, static_cast<std::uint8_t>(schema::TypeKind::Enum));
   Byte(io, attribute.collection, static_cast<std::uint8_t>(schema::Collection::List));
   Flag(io, attribute.optional);
+  Flag(io, attribute.restated);
   std::int64_t elements_most = attribute.elements_most;
   io.Number(elements_most);
   if constexpr (!std::is_const_v<Attribute>) {

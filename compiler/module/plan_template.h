@@ -50,6 +50,32 @@ struct TransferGrant {
   friend bool operator==(const TransferGrant&, const TransferGrant&) = default;
 };
 
+// `persist`: what outlives a sandbox, and which sandboxes get it.
+struct Volume {
+  std::string name;
+  std::string path;
+  std::int64_t bytes = 0;
+  std::string reason;
+  std::string owner;  // a principal
+  std::int64_t expires_ms = 0;
+  bool shared_by_class = false;  // else each owner of a task has one
+  friend bool operator==(const Volume&, const Volume&) = default;
+};
+
+// In the order of schema::Enum::SnapshotKind.
+enum class SnapshotKind : std::uint8_t { Disk, Memory };
+
+struct SnapshotGrant {
+  SnapshotKind kind = SnapshotKind::Disk;
+  Bound expires_ms;
+  std::optional<std::int64_t> bytes_most;
+  std::optional<std::int64_t> keep_most;
+  std::int64_t branches_most = 1;
+  bool renews = false;            // it may outlive the snapshot that its sandbox came from
+  std::vector<std::string> from;  // classes whose snapshots run in this one, beside its own chain
+  friend bool operator==(const SnapshotGrant&, const SnapshotGrant&) = default;
+};
+
 enum class Isolation : std::uint8_t { Kvm, Any };
 enum class IdleEnd : std::uint8_t { Close, Freeze };
 
@@ -79,6 +105,9 @@ struct PlanTemplate {
   std::optional<TokenGrant> token;
   std::vector<std::string> access;  // principals
   std::vector<ScratchMount> scratch;
+  std::vector<Volume> volumes;           // by name
+  std::vector<SnapshotGrant> snapshots;  // by kind
+  std::vector<TransferGrant> imports;
   std::vector<TransferGrant> exports;
   bool network = false;  // some allow exists: the plan needs a driver that can judge egress
   Bound ttl_ms;

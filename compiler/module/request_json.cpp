@@ -27,6 +27,7 @@ struct Field {
   bool optional = false;
   Origin origin = Origin::Stated;
   bool known_to_action = true;  // false: create's slots of sandboxes
+  bool restated = false;        // stated or left out: what was sealed then holds
 };
 
 bool StartsWithPath(std::string_view path, std::string_view prefix) {
@@ -156,6 +157,7 @@ class Decoder {
       field.type.collection = declared.collection;
       field.type.elements_most = declared.elements_most;
       field.optional = declared.optional;
+      field.restated = declared.restated && action == Action::Resume;
       field.origin = StartsWithPath(declared.path, "caller") ? Origin::Verified : Origin::Stated;
       field.type.enum_values.assign(declared.enum_values.begin(), declared.enum_values.end());
       fields_.push_back(std::move(field));
@@ -163,7 +165,9 @@ class Decoder {
     // What is sealed at create is the runtime's to say in every later request.
     if (action != Action::Create) {
       for (Field& field : fields_) {
-        if (StartsWithPath(field.path, "task")) field.origin = Origin::Verified;
+        if (StartsWithPath(field.path, "task") && !field.restated) {
+          field.origin = Origin::Verified;
+        }
       }
     }
   }
@@ -269,13 +273,14 @@ class Decoder {
     const bool is_of_http = is_egress && (field.slot == schema::slot::EgressMethod ||
                                           field.slot == schema::slot::EgressPath);
     if (is_of_http && !IsStream()) return;
+    if (field.restated && stated_by_ == StatedBy::Caller) return;
     if (field.optional) {
       if (field.origin == Origin::Stated || stated_by_ == StatedBy::Author) {
         request_->SetAbsent(field.slot);
       }
       return;
     }
-    if (field.origin == Origin::Stated) {
+    if (field.origin == Origin::Stated && !field.restated) {
       Problem(PointerOf(field.path), fmt::format("missing; `{}` is asked with it ({})",
                                                  WordOf(request_->action()), Describe(field.type)));
     }

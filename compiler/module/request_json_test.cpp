@@ -166,6 +166,65 @@ TEST_CASE("a caller states no verified fact, and the task only once") {
   CHECK(Problems(Create(""), StatedBy::Caller) == "");
 }
 
+TEST_CASE("each action is asked with what is stated of it, and its wishes may be left out") {
+  const auto ask = [](std::string_view action, std::string_view members) {
+    return Problems(fmt::format(R"({{"version": 1, "action": "{}"{}}})", action, members),
+                    StatedBy::Caller);
+  };
+  CHECK(Problems(Create(R"(, "persist": ["deps"])"), StatedBy::Caller) == "");
+  CHECK(ask("resume", "") == "");
+  CHECK(ask("resume", R"(, "resume": {"ttl": "1h", "secrets": ["token"]})") == "");
+  CHECK(ask("resume", R"(, "snapshot": {"age": "1h"})")
+            .starts_with("/snapshot/age: the runtime verifies"));
+  CHECK(ask("exec", R"(, "exec": {"program": "/bin/sh", "args": [], "user": "root", "cwd": "/",
+                       "terminal": false, "background": true})") == "");
+  CHECK(ask("expose", R"(, "expose": {"port": 8080, "to": "user:ana"})") == "");
+  CHECK(ask("snapshot", R"(, "snapshot": {"kind": "disk"})") == "");
+  CHECK(ask("snapshot", R"(, "snapshot": {"kind": "memory", "owner": "group:a", "reason": "why",
+                           "expires_in": "1h"})") == "");
+  CHECK(ask("snapshot", R"(, "snapshot": {"kind": "frozen"})").starts_with("/snapshot/kind: "));
+  CHECK(ask("snapshot", R"(, "snapshot": {"kind": "disk", "lineage_expires_in": "1h"})")
+            .starts_with("/snapshot/lineage_expires_in: the runtime verifies"));
+  CHECK(ask("snapshot", "").starts_with("/snapshot/kind: missing"));
+  for (const char* way : {"import", "export"}) {
+    INFO(way);
+    const std::string file =
+        fmt::format(R"(, "{}": {{"path": "/work/a", "size": "1MiB", "kind": "file"}})", way);
+    CHECK(ask(way, file) == "");
+    CHECK(ask(way, "").starts_with(fmt::format("/{}/path: missing", way)));
+  }
+  CHECK(ask("extend", R"(, "extend": {"by": "30m"})") == "");
+  CHECK(ask("extend", R"(, "extend": {"by": "30m", "hard_end_in": "1h"})")
+            .starts_with("/extend/hard_end_in: the runtime verifies"));
+  CHECK(ask("observe", R"(, "observe": {"what": "records"})") == "");
+  // The gateway asks, and a caller never.
+  CHECK(ask("egress", R"(, "egress": {"scheme": "https"})")
+            .starts_with("/egress/scheme: the runtime verifies"));
+}
+
+TEST_CASE("a resume may state again what is declared so, and nothing else of the task") {
+  DeclaredAttribute again{.path = "task.again", .restated = true, .enum_values = {}};
+  const auto decode = [&](std::string_view text, StatedBy stated_by) {
+    const Result<JsonValue> json = ParseJson(text);
+    REQUIRE(json);
+    return DecodeRequest(*json, std::span(&again, 1), stated_by);
+  };
+  const schema::Slot slot = schema::DeclaredSlot(schema::Action::Resume, 0);
+  const auto stated =
+      decode(R"({"version": 1, "action": "resume", "task": {"again": "b"}})", StatedBy::Caller);
+  REQUIRE(stated);
+  CHECK(stated.decoded->request.value(slot).text() == "b");
+  // What it leaves out the runtime knows.
+  const auto left_out = decode(R"({"version": 1, "action": "resume"})", StatedBy::Caller);
+  REQUIRE(left_out);
+  CHECK_FALSE(left_out.decoded->request.is_known(slot));
+  CHECK_FALSE(decode(R"({"version": 1, "action": "observe", "observe": {"what": "logs"},
+                         "task": {"again": "b"}})",
+                     StatedBy::Caller));
+  CHECK_FALSE(
+      decode(R"({"version": 1, "action": "resume", "task": {"kind": "b"}})", StatedBy::Caller));
+}
+
 TEST_CASE("a name brings its canonical form, and an address is no name") {
   const RequestDecoding decoding = Decode(Egress(
       R"("scheme": "https", "host": "API.Example.com.", "port": 443, "path": "/a/%7eb/../c")"));

@@ -150,13 +150,15 @@ struct GroupRecord {
   RuleIndex beyond_denial = 0;   // when some do, but none within its limits
 };
 
-// What a left-out wish is.
+// What a left-out wish is; where `when_slot` says, only if that integer fact has the value.
 struct DefaultRecord {
   enum class Kind : std::uint8_t { Integer, Text, NoItems };
   schema::Slot slot = 0;
   Kind kind = Kind::Integer;
   std::uint8_t reserved = 0;
   std::uint32_t text = 0;  // of texts
+  std::uint32_t when_slot = NoIndex;
+  std::int32_t when_value = 0;
   std::int64_t integer = 0;
 };
 
@@ -268,7 +270,7 @@ inline std::size_t BlockCount(std::size_t class_count) {
 static_assert(sizeof(TermRecord) == 12 && sizeof(NodeRecord) == 16 && sizeof(AddendRecord) == 8 &&
               sizeof(PatternRecord) == 8 && sizeof(BlockOfAddresses) == 20 &&
               sizeof(RuleRecord) == 36 && sizeof(EntryRecord) == 12 && sizeof(GroupRecord) == 16 &&
-              sizeof(DefaultRecord) == 16 && sizeof(BlockRecord) == 40 &&
+              sizeof(DefaultRecord) == 24 && sizeof(BlockRecord) == 40 &&
               sizeof(ClassRecord) == 28 && sizeof(PostingRecord) == 12 && sizeof(KeyRecord) == 16 &&
               sizeof(IndexRecord) == 24);
 static_assert(std::is_trivially_copyable_v<RuleRecord> &&

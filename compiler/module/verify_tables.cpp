@@ -644,6 +644,10 @@ bool Verifier::BlockTypes(const BlockRecord& block) {
   for (const DefaultRecord& record :
        t_.defaults.subspan(block.defaults.first, block.defaults.count)) {
     if (record.slot >= slots_.size()) return Fail("a default's slot");
+    if (record.when_slot != NoIndex &&
+        (record.when_slot >= slots_.size() || slots_[record.when_slot] != ValueClass::Integer)) {
+      return Fail("a default that rests on no number");
+    }
     const ValueClass value = slots_[record.slot];
     bool good = false;
     switch (record.kind) {

@@ -123,11 +123,13 @@ std::string QuestionOf(std::string_view written) {
 class TestRun {
  public:
   TestRun(const model::PolicyModel& model, const source::SourceMap& sources,
-          const module::DecisionEngine& engine, std::set<module::RuleIndex>& met,
-          ClauseCoverage& clauses)
+          const module::DecisionEngine& engine, const Reloads& reloads,
+          std::set<module::RuleIndex>& met, ClauseCoverage& clauses)
       : model_(model),
         sources_(sources),
-        engine_(engine),
+        first_engine_(&engine),
+        engine_(&engine),
+        reloads_(reloads),
         met_(met),
         clauses_(clauses),
         world_(model) {}
@@ -145,6 +147,11 @@ class TestRun {
         world_.Close();
       } else if (std::holds_alternative<model::FreezeStep>(step.what)) {
         world_.Freeze();
+      } else if (const auto* reload = std::get_if<model::ReloadStep>(&step.what)) {
+        if (!Reload(*reload, step.span)) {
+          report.asks.push_back(NotReloaded(*reload, step.span));
+          break;
+        }
       } else {
         const auto& ask = std::get<model::AskStep>(step.what);
         report.asks.push_back(Ask(ask, step.span));
@@ -158,34 +165,128 @@ class TestRun {
   }
 
  private:
+  bool Reload(const model::ReloadStep& reload, source::Span span) {
+    const auto found = reloads_.find({span.file, reload.file});
+    if (found == reloads_.end()) return false;
+    engine_ = found->second.engine;
+    const std::string* class_name = world_.class_name();
+    const auto index = class_name == nullptr ? std::nullopt : policy().FindClass(*class_name);
+    world_.Reload(*found->second.model, index ? &policy().plan(*index) : nullptr);
+    return true;
+  }
+
+  AskReport NotReloaded(const model::ReloadStep& reload, source::Span span) const {
+    AskReport report;
+    report.span = span;
+    report.question = QuestionOf(sources_.text(span));
+    report.expected = "another policy set";
+    report.actual = "none";
+    report.failure = fmt::format("the policy set `{}` was not loaded", reload.file);
+    return report;
+  }
+
+  // What was decided, as the test's answer sees it.
+  struct Decided {
+    bool allowed = false;
+    std::vector<std::string> ids;
+    std::vector<std::string> trials;
+    std::vector<std::string> why;
+    std::string depends_on;  // a fact that the test leaves unknown, if the answer rests on one
+  };
+
+  Decided Decide(const module::Request& request, module::Verdict& verdict) {
+    engine_->Decide(request, verdict);
+    const explain::Story story = explain::StoryOf(policy(), request, verdict);
+    if (engine_ == first_engine_) {
+      for (const auto rule : verdict.denials.written()) met_.insert(rule);
+      for (const auto rule : verdict.allows.written()) met_.insert(rule);
+      for (const auto rule : verdict.trials.written()) met_.insert(rule);
+      clauses_.See(story.judged, verdict);
+    }
+    Decided decided;
+    decided.allowed = verdict.effect == module::Effect::Allow;
+    decided.ids = IdsOf(decided.allowed ? verdict.allows : verdict.denials, policy());
+    decided.trials = IdsOf(verdict.trials, policy());
+    decided.why = WhyOf(policy(), story, decided.allowed);
+    if (verdict.undecided) {
+      decided.depends_on = PathOf(request.action(), verdict.undecided_slot);
+    }
+    return decided;
+  }
+
   AskReport Ask(const model::AskStep& ask, source::Span span) {
+    if (ask.action == Action::Resume && ask.snapshot) return AskResume(ask, span);
     const module::Request request = world_.Ask(ask);
     if (const auto broken = module::BrokenAxioms(request); !broken.empty()) {
       return Invalid(ask, span, broken.front());
     }
     module::VerdictRoom room;
-    engine_.Decide(request, room.verdict);
-    const module::Verdict& verdict = room.verdict;
-    for (const auto rule : verdict.denials.written()) met_.insert(rule);
-    for (const auto rule : verdict.allows.written()) met_.insert(rule);
-    for (const auto rule : verdict.trials.written()) met_.insert(rule);
+    const Decided decided = Decide(request, room.verdict);
+    AskReport report = ReportOf(ask, span, decided);
+    if (decided.allowed) Apply(ask, request, room.verdict, report);
+    SayTrials(ask, decided.trials, report);
+    return report;
+  }
 
-    const explain::Story story = explain::StoryOf(policy(), request, verdict);
-    clauses_.See(story.judged, verdict);
+  // A resume from a snapshot is two decisions, of which the second is only asked after the first is
+  // an allow; the answer is that of both.
+  AskReport AskResume(const model::AskStep& ask, source::Span span) {
+    const module::Request create = world_.AskCreateOf(ask);
+    if (const auto broken = module::BrokenAxioms(create); !broken.empty()) {
+      return Invalid(ask, span, broken.front());
+    }
+    module::VerdictRoom room;
+    Decided decided = Decide(create, room.verdict);
+    if (!decided.allowed) return WithTrials(ask, span, decided);
+    const module::PlanTemplate& granted = policy().plan(room.verdict.class_index);
+    const std::optional<module::CreatePlan> plan = module::PlanOf(granted, create);
+    if (!plan) return Unfit(ask, span, decided);
 
-    const bool allowed = verdict.effect == module::Effect::Allow;
+    const module::Request resume = world_.AskResumeOf(ask, granted, *plan);
+    if (const auto broken = module::BrokenAxioms(resume); !broken.empty()) {
+      return Invalid(ask, span, broken.front());
+    }
+    module::VerdictRoom second;
+    Decided resumed = Decide(resume, second.verdict);
+    Add(resumed.trials, decided.trials);
+    if (!resumed.allowed) return WithTrials(ask, span, resumed);
+    Add(resumed.ids, decided.ids);
+    resumed.why.insert(resumed.why.end(), decided.why.begin(), decided.why.end());
+    AskReport report = ReportOf(ask, span, resumed);
+    world_.Resumed(ask, granted, *plan);
+    ComparePlan(ask, granted, *plan, report);
+    SayTrials(ask, resumed.trials, report);
+    return report;
+  }
+
+  // Sorted, each once.
+  static void Add(std::vector<std::string>& ids, const std::vector<std::string>& more) {
+    ids.insert(ids.end(), more.begin(), more.end());
+    std::sort(ids.begin(), ids.end());
+    ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+  }
+
+  AskReport WithTrials(const model::AskStep& ask, source::Span span, const Decided& decided) const {
+    AskReport report = ReportOf(ask, span, decided);
+    SayTrials(ask, decided.trials, report);
+    return report;
+  }
+
+  AskReport ReportOf(const model::AskStep& ask, source::Span span, const Decided& decided) const {
     const std::vector<std::string> expected_ids = ExpectedIdsOf(ask);
-    const auto ids = IdsOf(allowed ? verdict.allows : verdict.denials, policy());
-
     AskReport report;
     report.span = span;
     report.question = QuestionOf(sources_.text(span));
     report.expected = Say(ask.allow, ask.only, expected_ids);
-    report.actual = Say(allowed, false, ids);
-    report.failure = FailureOf(ask, request, verdict, expected_ids, ids);
-    if (!report.passed()) report.why = WhyOf(policy(), story, allowed);
-    if (allowed) Apply(ask, request, verdict, report);
-    SayTrials(ask, IdsOf(verdict.trials, policy()), report);
+    report.actual = Say(decided.allowed, false, decided.ids);
+    report.failure = FailureOf(ask, decided, expected_ids);
+    if (!report.passed()) report.why = decided.why;
+    return report;
+  }
+
+  AskReport Unfit(const model::AskStep& ask, source::Span span, const Decided& decided) const {
+    AskReport report = ReportOf(ask, span, decided);
+    report.failure = "internal fault: the plan does not fit the create that was allowed";
     return report;
   }
 
@@ -209,16 +310,14 @@ class TestRun {
     return report;
   }
 
-  std::string FailureOf(const model::AskStep& ask, const module::Request& request,
-                        const module::Verdict& verdict,
-                        const std::vector<std::string>& expected_ids,
-                        const std::vector<std::string>& ids) const {
-    if (verdict.undecided) {
+  static std::string FailureOf(const model::AskStep& ask, const Decided& decided,
+                               const std::vector<std::string>& expected_ids) {
+    const std::vector<std::string>& ids = decided.ids;
+    if (!decided.depends_on.empty()) {
       return fmt::format("the answer depends on `{}`, which the test does not give",
-                         PathOf(request.action(), verdict.undecided_slot));
+                         decided.depends_on);
     }
-    const bool allowed = verdict.effect == module::Effect::Allow;
-    if (allowed != ask.allow) {
+    if (decided.allowed != ask.allow) {
       return ask.allow ? "an allow was expected, and it is denied"
                        : "a denial was expected, and it is allowed";
     }
@@ -263,11 +362,16 @@ class TestRun {
       return;
     }
     world_.Created(granted, *plan);
+    ComparePlan(ask, granted, *plan, report);
+  }
+
+  void ComparePlan(const model::AskStep& ask, const module::PlanTemplate& granted,
+                   const module::CreatePlan& plan, AskReport& report) const {
     std::vector<std::string> wanted;
     std::vector<std::string> actual;
     for (const model::Fact& fact : ask.plan) {
       const std::string want = fact.value ? TextOf(*fact.value, model_) : "none";
-      const std::string have = PlanText(fact.path, granted, *plan).value_or("none");
+      const std::string have = PlanText(fact.path, granted, plan).value_or("none");
       wanted.push_back(fmt::format("{}: {}", fact.path, want));
       actual.push_back(fmt::format("{}: {}", fact.path, have));
       if (have != want && report.failure.empty()) {
@@ -282,13 +386,15 @@ class TestRun {
   [[nodiscard]] std::string PathOf(Action action, schema::Slot slot) const {
     const auto attributes = schema::AttributesOf(action);
     if (slot < attributes.size()) return std::string(attributes[slot].path);
-    return model_.declared[slot - attributes.size()].path;
+    return policy().declared()[slot - attributes.size()].path;
   }
-  [[nodiscard]] const module::PolicyModule& policy() const { return engine_.module(); }
+  [[nodiscard]] const module::PolicyModule& policy() const { return engine_->module(); }
 
   const model::PolicyModel& model_;
   const source::SourceMap& sources_;
-  const module::DecisionEngine& engine_;
+  const module::DecisionEngine* first_engine_;  // of the test's own set, whose coverage is counted
+  const module::DecisionEngine* engine_;        // of the set that decides
+  const Reloads& reloads_;
   std::set<module::RuleIndex>& met_;
   ClauseCoverage& clauses_;
   World world_;
@@ -353,13 +459,13 @@ double CoverageReport::clause_percent() const {
 
 Report RunTests(const model::PolicyModel& model, const source::SourceMap& sources,
                 const module::DecisionEngine& engine,
-                const std::function<bool(std::string_view)>& wanted) {
+                const std::function<bool(std::string_view)>& wanted, const Reloads& reloads) {
   Report report;
   std::set<module::RuleIndex> met;
   ClauseCoverage clauses(engine.module());
   for (const model::Test& test : model.tests) {
     if (!wanted(test.name)) continue;
-    report.tests.push_back(TestRun(model, sources, engine, met, clauses).Run(test));
+    report.tests.push_back(TestRun(model, sources, engine, reloads, met, clauses).Run(test));
   }
   report.coverage = CoverageOf(model, engine.module(), met);
   report.coverage.clauses = clauses.Report();

@@ -10,8 +10,10 @@
 
 #include <cstddef>
 #include <functional>
+#include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace curfew::testing {
@@ -56,10 +58,19 @@ struct Report {
   [[nodiscard]] std::size_t failed() const { return tests.size() - passed(); }
 };
 
+// What `reload "file"` puts into force: a set that is checked and compiled, alive while tests run.
+struct Reloaded {
+  const model::PolicyModel* model = nullptr;
+  const module::DecisionEngine* engine = nullptr;
+};
+// The set behind a `reload`, named as the file that holds the test names it.
+using Reloads = std::map<std::pair<source::FileId, std::string>, Reloaded>;
+
 // Runs every test of the model whose name `wanted` accepts, in the order of the text. The engine
-// decides by the module of the same model.
+// decides by the module of the same model; a `reload` of a set that `reloads` does not hold fails
+// its test.
 Report RunTests(const model::PolicyModel& model, const source::SourceMap& sources,
                 const module::DecisionEngine& engine,
-                const std::function<bool(std::string_view)>& wanted);
+                const std::function<bool(std::string_view)>& wanted, const Reloads& reloads = {});
 
 }  // namespace curfew::testing

@@ -57,6 +57,8 @@ void World::SetNow(std::int64_t wall_ms) { wall_offset_ms_ = wall_ms - elapsed_m
 void World::Close() {
   if (!sandbox_) return;
   sandbox_->terms.deadline_ms = std::min(sandbox_->terms.deadline_ms, elapsed_ms_);
+  if (sandbox_->came_from) --snapshots_[*sandbox_->came_from].branches;
+  sandbox_->came_from.reset();
   running_ = 0;
 }
 
@@ -75,9 +77,9 @@ Request World::Ask(const model::AskStep& ask) {
 void World::Created(const module::PlanTemplate& granted, const module::CreatePlan& plan) {
   Sandbox sandbox;
   sandbox.class_name = granted.class_name;
+  sandbox.granted = granted;
   sandbox.image = plan.image.digest;
-  const auto caller = given_.find("caller.id");
-  sandbox.creator = caller == given_.end() ? first_caller_ : TextOf(caller->second).value_or("");
+  sandbox.creator = CallerOf();
   for (const auto& [path, fact] : given_) {
     if (SubjectOf(path) == "task" || SubjectOf(path) == "caller")
       sandbox.sealed.emplace(path, fact);
@@ -111,6 +113,10 @@ void World::Allowed(const model::AskStep& ask, const Request& request) {
     sandbox_->renewed_ms += by_ms;
     ++sandbox_->renewals;
   }
+  if (ask.action == Action::Snapshot) TakeSnapshot(request);
+  if (ask.action == Action::Import && request.is_present(slot::ImportSize)) {
+    sandbox_->imported_bytes += request.value(slot::ImportSize).integer;
+  }
   if (ask.action == Action::Export && request.is_present(slot::ExportSize)) {
     sandbox_->exported_bytes += request.value(slot::ExportSize).integer;
   }
@@ -120,15 +126,28 @@ void World::Allowed(const model::AskStep& ask, const Request& request) {
   }
 }
 
+// Whether the set that decides now declares the attribute as the test's own set does.
+bool World::IsStillOfItsType(std::string_view path, const model::Type& type) const {
+  if (model_ == first_model_) return true;
+  const auto found =
+      std::find_if(model_->declared.begin(), model_->declared.end(),
+                   [path](const model::DeclaredAttribute& d) { return d.path == path; });
+  if (found == model_->declared.end()) return true;  // the schema's own
+  if (found->type.kind != type.kind || found->type.collection != type.collection) return false;
+  return type.kind != schema::TypeKind::Enum ||
+         model_->enums[static_cast<std::size_t>(found->type.enumeration)].values ==
+             first_model_->enums[static_cast<std::size_t>(type.enumeration)].values;
+}
+
 std::optional<schema::Slot> World::SlotOf(Action action, std::string_view path) const {
   if (const schema::Attribute* attribute = schema::FindAttribute(action, path)) {
     return attribute->slot;
   }
   const auto found =
-      std::find_if(model_.declared.begin(), model_.declared.end(),
+      std::find_if(model_->declared.begin(), model_->declared.end(),
                    [path](const model::DeclaredAttribute& d) { return d.path == path; });
-  if (found == model_.declared.end()) return std::nullopt;
-  return schema::DeclaredSlot(action, static_cast<std::size_t>(found - model_.declared.begin()));
+  if (found == model_->declared.end()) return std::nullopt;
+  return schema::DeclaredSlot(action, static_cast<std::size_t>(found - model_->declared.begin()));
 }
 
 Value World::ValueOf(const model::Scalar& scalar) {
@@ -161,6 +180,7 @@ void World::SetFact(Request& request, std::string_view path,
                     const std::optional<model::Constant>& value) {
   const std::optional<schema::Slot> place = SlotOf(request.action(), path);
   if (!place) return;  // given for other questions of the test
+  if (value && !IsStillOfItsType(path, value->type)) return;
   if (!value) {
     request.SetAbsent(*place);
   } else if (*place == slot::Now) {
@@ -186,6 +206,8 @@ void World::AddGiven(Request& request) {
            (subject == "task" || (subject == "caller" && request.action() == Action::Egress));
   };
   for (const auto& [path, fact] : given_) {
+    // `given snapshot` is what a resume brings back, not what is about to be kept.
+    if (request.action() == Action::Snapshot && SubjectOf(path) == "snapshot") continue;
     if (!seals(SubjectOf(path))) SetFact(request, path, fact.value);
   }
   if (!is_sealed) return;
@@ -209,13 +231,7 @@ void World::AddSandbox(Request& request) {
   SetText(request, slot::SandboxClass, sandbox_->class_name);
   SetText(request, slot::SandboxImage, std::string(AsText(sandbox_->image.bytes)));
   if (!sandbox_->creator.empty()) SetText(request, slot::SandboxCreator, sandbox_->creator);
-  // A host that can do both uses KVM.
-  const auto host = request.value(slot::HostCapabilities).elements();
-  const bool has_kvm = std::any_of(host.begin(), host.end(), [](const Value& word) {
-    return word.text() == module::capability::Kvm;
-  });
-  SetUnlessKnown(request, slot::SandboxIsolation,
-                 OrdinalOf(schema::Enum::RunningIsolation, has_kvm ? "kvm" : "emulated"));
+  AddIsolation(request);
   SetUnlessKnown(request, slot::SandboxAge, reading.age_ms);
   SetUnlessKnown(request, slot::SandboxIdle, reading.idle_ms);
   SetUnlessKnown(request, slot::SandboxTtlLeft, reading.ttl_left_ms);
@@ -227,6 +243,25 @@ void World::AddSandbox(Request& request) {
       sandbox_->token_until_ms ? *sandbox_->token_until_ms - elapsed_ms_ : 0;
   SetUnlessKnown(request, slot::TokenValid, has_authority && token_left > 0 ? 1 : 0);
   SetUnlessKnown(request, slot::TokenExpiresIn, token_left);
+  AddTransferred(request);
+  AddKept(request);
+}
+
+void World::AddIsolation(Request& request) {
+  // A host that can do both uses KVM.
+  const auto host = request.value(slot::HostCapabilities).elements();
+  const bool has_kvm = std::any_of(host.begin(), host.end(), [](const Value& word) {
+    return word.text() == module::capability::Kvm;
+  });
+  SetUnlessKnown(request, slot::SandboxIsolation,
+                 OrdinalOf(schema::Enum::RunningIsolation, has_kvm ? "kvm" : "emulated"));
+}
+
+void World::AddTransferred(Request& request) {
+  if (request.action() == Action::Import && request.is_present(slot::ImportSize)) {
+    SetUnlessKnown(request, slot::ImportTotal,
+                   sandbox_->imported_bytes + request.value(slot::ImportSize).integer);
+  }
   if (request.action() == Action::Export && request.is_present(slot::ExportSize)) {
     SetUnlessKnown(request, slot::ExportTotal,
                    sandbox_->exported_bytes + request.value(slot::ExportSize).integer);
@@ -295,9 +330,9 @@ void World::AddAbsences(Request& request) {
       request.SetAbsent(attribute.slot);
     }
   }
-  for (std::size_t n = 0; n < model_.declared.size(); ++n) {
+  for (std::size_t n = 0; n < model_->declared.size(); ++n) {
     const schema::Slot place = schema::DeclaredSlot(request.action(), n);
-    const model::DeclaredAttribute& declared = model_.declared[n];
+    const model::DeclaredAttribute& declared = model_->declared[n];
     if (!request.is_known(place) && declared.type.optional && is_stated(declared.path)) {
       request.SetAbsent(place);
     }
@@ -320,13 +355,13 @@ std::optional<values::Address> World::UnnamedAddress() const {
     add_rules(one.network.rules);
     add_rules(one.network.trials);
   };
-  for (const model::Class& one : model_.classes) add_class(one);
-  if (model_.floor) add_class(*model_.floor);
+  for (const model::Class& one : model_->classes) add_class(one);
+  if (model_->floor) add_class(*model_->floor);
   const auto add = [&named](const model::Scalar& scalar) {
     if (const auto* block = std::get_if<values::Cidr>(&scalar)) named.push_back(*block);
     if (const auto* one = std::get_if<values::Address>(&scalar)) named.push_back({*one, 128});
   };
-  for (const model::Constant& constant : model_.expressions.constants) {
+  for (const model::Constant& constant : model_->expressions.constants) {
     if (const auto* scalar = std::get_if<model::Scalar>(&constant.value)) {
       add(*scalar);
     } else {

@@ -95,6 +95,10 @@ std::vector<std::pair<std::string, std::string>> PlanRows(const module::PlanTemp
   return rows;
 }
 
+std::string_view WordOf(module::SnapshotKind kind) {
+  return schema::InfoOf(schema::Enum::SnapshotKind).values[static_cast<std::size_t>(kind)];
+}
+
 std::string TransferText(const module::TransferGrant& grant) {
   return fmt::format("{} {}at most {}", fmt::join(grant.patterns, ", "), grant.each ? "each " : "",
                      values::SizeText(grant.bytes_most));
@@ -130,6 +134,9 @@ void AppendPlan(std::string& text, const module::PlanTemplate& granted,
   for (const module::ScratchMount& mount : granted.scratch) {
     row("scratch", fmt::format("{} {}", mount.path, values::SizeText(mount.bytes)));
   }
+  for (const module::Volume& volume : plan.volumes) row("persist", VolumeText(volume));
+  for (const module::SnapshotGrant& grant : granted.snapshots) row("snapshot", SnapshotText(grant));
+  for (const module::TransferGrant& grant : granted.imports) row("import", TransferText(grant));
   for (const module::TransferGrant& grant : granted.exports) row("export", TransferText(grant));
   row("network", granted.network ? "through the gateway" : "none");
   row("record", RecordText(granted.evidence));
@@ -150,6 +157,40 @@ Json JsonOf(const std::vector<Reason>& reasons) {
       one["column"] = reason.column;
     }
     array.push_back(std::move(one));
+  }
+  return array;
+}
+
+Json JsonOf(const module::Volume& volume) {
+  return {{"name", volume.name},
+          {"path", volume.path},
+          {"size", values::SizeText(volume.bytes)},
+          {"reason", volume.reason},
+          {"owner", volume.owner},
+          {"expires", values::DurationText(volume.expires_ms)},
+          {"shared_by_class", volume.shared_by_class}};
+}
+
+Json JsonOf(const module::SnapshotGrant& grant) {
+  Json json = {{"kind", WordOf(grant.kind)}};
+  if (grant.expires_ms.standard) {
+    json["expires"] = values::DurationText(*grant.expires_ms.standard);
+  }
+  json["expires_at_most"] = values::DurationText(grant.expires_ms.most);
+  if (grant.bytes_most) json["size_at_most"] = values::SizeText(*grant.bytes_most);
+  if (grant.keep_most) json["keep"] = *grant.keep_most;
+  json["branches_at_most"] = grant.branches_most;
+  json["renews"] = grant.renews;
+  json["from"] = grant.from;
+  return json;
+}
+
+Json JsonOf(const std::vector<module::TransferGrant>& grants) {
+  Json array = Json::array();
+  for (const module::TransferGrant& grant : grants) {
+    array.push_back({{"patterns", grant.patterns},
+                     {"each", grant.each},
+                     {"at_most", values::SizeText(grant.bytes_most)}});
   }
   return array;
 }
@@ -176,12 +217,14 @@ Json JsonOf(const module::PlanTemplate& granted, const module::CreatePlan& plan)
   for (const module::ScratchMount& mount : granted.scratch) {
     json["scratch"].push_back({{"path", mount.path}, {"size", values::SizeText(mount.bytes)}});
   }
-  json["export"] = Json::array();
-  for (const module::TransferGrant& grant : granted.exports) {
-    json["export"].push_back({{"patterns", grant.patterns},
-                              {"each", grant.each},
-                              {"at_most", values::SizeText(grant.bytes_most)}});
+  json["persist"] = Json::array();
+  for (const module::Volume& volume : plan.volumes) json["persist"].push_back(JsonOf(volume));
+  json["snapshot"] = Json::array();
+  for (const module::SnapshotGrant& grant : granted.snapshots) {
+    json["snapshot"].push_back(JsonOf(grant));
   }
+  json["import"] = JsonOf(granted.imports);
+  json["export"] = JsonOf(granted.exports);
   json["network"] = granted.network;
   json["record"] = {{"except_allows_of", UnrecordedAllowsOf(granted.evidence)},
                     {"redact_headers", granted.evidence.redacted_headers},
@@ -190,6 +233,23 @@ Json JsonOf(const module::PlanTemplate& granted, const module::CreatePlan& plan)
 }
 
 }  // namespace
+
+std::string VolumeText(const module::Volume& volume) {
+  return fmt::format("{} at {}, {}, of {}, expires {}{}", volume.name, volume.path,
+                     values::SizeText(volume.bytes), volume.owner,
+                     values::DurationText(volume.expires_ms),
+                     volume.shared_by_class ? ", shared by class" : "");
+}
+
+std::string SnapshotText(const module::SnapshotGrant& grant) {
+  std::string text = fmt::format("{} for at most {}", WordOf(grant.kind),
+                                 values::DurationText(grant.expires_ms.most));
+  if (grant.bytes_most) text += fmt::format(", {} each", values::SizeText(*grant.bytes_most));
+  if (grant.keep_most) text += fmt::format(", {} kept", *grant.keep_most);
+  text += fmt::format(", {} run from one", grant.branches_most);
+  if (grant.renews) text += ", renews";
+  return text;
+}
 
 Answer AnswerOf(const module::DecisionEngine& engine, const module::Request& request) {
   const module::PolicyModule& policy = engine.module();

@@ -55,4 +55,8 @@ std::string RenderJson(const Answer& answer);
 std::string RenderText(std::size_t line, const Failure& failure);
 std::string RenderJson(std::size_t line, const Failure& failure);
 
+// What outlives a sandbox, on one line.
+std::string VolumeText(const module::Volume& volume);
+std::string SnapshotText(const module::SnapshotGrant& grant);
+
 }  // namespace curfew::tool

@@ -1,6 +1,7 @@
 #include "compiler/tool/class_table.h"
 
 #include "compiler/base/text.h"
+#include "compiler/tool/answer.h"
 #include "compiler/values/quantity.h"
 
 #include <algorithm>
@@ -101,6 +102,18 @@ class ClassRows {
     for (const module::ScratchMount& mount : plan.scratch) {
       Row("filesystem", "scratch", mount.path + " " + values::SizeText(mount.bytes));
     }
+    for (const module::Volume& volume : plan.volumes) {
+      Row("filesystem", "persist", VolumeText(volume));
+    }
+    if (plan.volumes.empty()) Row("filesystem", "persist", "none");
+    for (const module::SnapshotGrant& grant : plan.snapshots) {
+      Row("filesystem", "snapshot", SnapshotText(grant));
+    }
+    if (plan.snapshots.empty()) Row("filesystem", "snapshot", "none");
+    for (const module::TransferGrant& grant : plan.imports) {
+      Row("filesystem", "import", TransferText(grant));
+    }
+    if (plan.imports.empty()) Row("filesystem", "import", "none");
     for (const module::TransferGrant& grant : plan.exports) {
       Row("filesystem", "export", TransferText(grant));
     }

@@ -3,6 +3,7 @@
 #include "compiler/tool/color_option.h"
 #include "compiler/tool/compile_set.h"
 #include "compiler/tool/file_watch.h"
+#include "compiler/tool/reloads.h"
 #include "compiler/tool/verbs.h"
 
 #include <algorithm>
@@ -125,10 +126,15 @@ class TestVerb : public Verb {
       console.Complain(policy.error().In("internal fault: the compiled set").message);
       return exit_status::CouldNotRun;
     }
+    const auto reloaded = ReloadedSets::Load(*made->model, made->sources, console);
+    if (!reloaded) {
+      console.Complain(reloaded.error().message);
+      return ExitStatusOf(reloaded.error().code);
+    }
     const interpret::Interpreter engine(*std::move(policy));
-    const testing::Report report =
-        testing::RunTests(*made->model, made->sources, engine,
-                          [&wanted](std::string_view name) { return wanted.Meets(name); });
+    const testing::Report report = testing::RunTests(
+        *made->model, made->sources, engine,
+        [&wanted](std::string_view name) { return wanted.Meets(name); }, reloaded->reloads());
     return Print(report, made->sources, console);
   }
 

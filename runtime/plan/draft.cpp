@@ -95,6 +95,9 @@ Result<Plan> Draft(const gate::Permit<schema::Action::Create>& permit,
     return Unsupported("this host has no gateway that could judge what leaves; class " +
                        granted.class_name + " allows egress");
   }
+  if (const auto volumes = facts.Texts(slot::CreatePersist); volumes && !volumes->empty()) {
+    return Unsupported("`persist`: this host keeps no volumes yet");
+  }
   CURFEW_TRY(plan.isolation, IsolationFor(facts, granted, here));
   CURFEW_TRY(const std::int64_t vcpus, Effective(facts, slot::CreateCpu, granted.cpu, "cpu"));
   CURFEW_TRY(const std::int64_t memory,

@@ -2,6 +2,7 @@
 #include "tests/command_line/program.h"
 
 #include <catch2/catch.hpp>
+#include <fmt/format.h>
 
 namespace curfew::tests {
 namespace {
@@ -106,6 +107,44 @@ TEST_CASE("mistakes of a list file have its lines") {
   CHECK_THAT(wrong.err, Contains("p/shared/npm.txt:3:1"));
   place.Write("p/shared/npm.txt", "# none\n");
   CHECK_THAT(place.Shell("curfew check p").err, Contains("[CUR5019]"));
+}
+
+TEST_CASE("a test puts another set into force, which is found below its folder") {
+  const Workplace place;
+  const auto set = [](std::string_view ttl, std::string_view rest) {
+    return fmt::format(
+        "language 1\nimage base {{ digest "
+        "sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08 }}\n"
+        "sandbox work when task.kind == \"work\" {{\n"
+        "  image {{ allow base  exec any  isolation any }}\n  lifetime {{ ttl {} }}\n}}\n{}",
+        ttl, rest);
+  };
+  const std::string test =
+      "test \"a reload\" {\n"
+      "  given task   { kind: \"work\", owner: \"user:ana\" }\n"
+      "  given caller { id: \"user:ana\" }\n"
+      "  create image base -> allow work\n"
+      "  exec \"/bin/ls\"    -> allow work.image.exec\n"
+      "  reload \"next/tighter.curfew\"\n"
+      "  exec \"/bin/ls\"    -> deny only set.stop\n"
+      "  after 30m\n"
+      "  exec \"/bin/ls\"    -> deny work.lifetime.ttl\n"
+      "}\n";
+  place.Write("p/task.curfew", set("2h", test));
+  place.Write("p/next/tighter.curfew", set("30m", "stop: deny exec because \"stop\"\n"));
+  Ran ran = place.Shell("curfew test p/task.curfew");
+  INFO(ran.out << ran.err);
+  CHECK(ran.status == 0);
+
+  place.Write("p/next/tighter.curfew", set("30q", ""));
+  ran = place.Shell("curfew test p/task.curfew");
+  CHECK(ran.status == 3);
+  CHECK_THAT(ran.err, Contains("has mistakes"));
+  place.Write("p/task.curfew",
+              set("2h", "test \"t\" { create -> deny  reload \"../x.curfew\" }\n"));
+  ran = place.Shell("curfew test p/task.curfew");
+  CHECK(ran.status == 3);
+  CHECK_THAT(ran.err, Contains("without `..`"));
 }
 
 }  // namespace

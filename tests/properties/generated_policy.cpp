@@ -177,6 +177,21 @@ std::string OwnAtom(Random& r, const std::string& action) {
         return "snapshot.policy_changed";
     }
   }
+  if (action == "import") {
+    return r.OneIn(2) ? "import.total > 4MiB" : "import.path matches \"/work/**\"";
+  }
+  if (action == "snapshot") {
+    switch (r.Below(4)) {
+      case 0:
+        return "has snapshot.expires_in and snapshot.expires_in > 15m";
+      case 1:
+        return "snapshot.kind == memory";
+      case 2:
+        return "has snapshot.owner and snapshot.owner != task.owner";
+      default:
+        return fmt::format("snapshot.kept > {}", r.Below(4));
+    }
+  }
   if (action == "extend") {
     return r.OneIn(2) ? "extend.times > 1" : fmt::format("extend.total > {}m", 1 + r.Below(20));
   }
@@ -206,8 +221,9 @@ std::string Condition(Random& r, const std::vector<std::string>& actions, std::s
 // ---- Rules --------------------------------------------------------------------------------------
 
 std::string Rule(Random& r, const std::string& label) {
-  static const std::vector<std::string> kActions = {
-      "create", "exec", "egress", "export", "observe", "resume", "expose", "import", "extend"};
+  static const std::vector<std::string> kActions = {"create",  "exec",    "egress", "export",
+                                                    "observe", "resume",  "expose", "import",
+                                                    "extend",  "snapshot"};
   // Lists are facts of `exec` only.
   const bool of_exec = r.OneIn(3);
   std::vector<std::string> actions = {of_exec ? "exec" : r.Pick(kActions)};
@@ -298,6 +314,43 @@ std::string NetworkStatement(Random& r, std::size_t n) {
   }
 }
 
+// What goes in, and what outlives a sandbox.
+void AddKept(Random& r, std::vector<std::string>& filesystem) {
+  const std::size_t imports = r.Below(3);
+  for (std::size_t i = 0; i < imports; ++i) {
+    filesystem.push_back(fmt::format(
+        "{}import {}{}at most {}{}", r.OneIn(2) ? fmt::format("m{}: ", i) : "",
+        r.Pick({"\"/work/in/**\"", "\"/work/in/*\", \"/data/x\""}), r.OneIn(2) ? " each " : " ",
+        r.Pick({"1MiB", "4MiB", "16MiB"}), Tail(r, "import")));
+  }
+  if (imports == 0 && r.OneIn(6)) filesystem.push_back("import none");
+  if (r.OneIn(2)) {
+    filesystem.push_back(
+        fmt::format("persist deps \"/deps\" 1GiB {{ reason \"cache\" owner \"{}\" expires 7d{} }}",
+                    r.Pick({"group:g1", "user:cy"}), r.Pick({"", " shared by class"})));
+    if (r.OneIn(3)) {
+      filesystem.push_back(
+          "persist logs \"/logs\" 1GiB { reason \"logs\" owner \"user:ana\" expires 1d }");
+    }
+  } else if (r.OneIn(6)) {
+    filesystem.push_back("persist none");
+  }
+  bool keeps = false;
+  for (const char* kind : {"disk", "memory"}) {
+    if (!r.OneIn(2)) continue;
+    keeps = true;
+    std::string text = fmt::format("snapshot {} {{ expires {}", kind,
+                                   r.OneIn(2) ? "10m at most 40m" : "at most 30m");
+    if (r.OneIn(2)) text += fmt::format(" size at most {}MiB", r.Pick({4, 16}));
+    if (r.OneIn(2)) text += fmt::format(" keep {}", 1 + r.Below(4));
+    if (r.OneIn(2)) text += fmt::format(" branches at most {}", 1 + r.Below(4));
+    if (r.OneIn(3)) text += " renews";
+    if (r.OneIn(3)) text += " from c0";
+    filesystem.push_back(text + " }");
+  }
+  if (!keeps && r.OneIn(6)) filesystem.push_back("snapshot none");
+}
+
 namespace {
 
 ClassText GenerateClass(Random& r, std::size_t index) {
@@ -339,6 +392,7 @@ ClassText GenerateClass(Random& r, std::size_t index) {
         r.Pick({"\"/work/out/**\"", "\"/work/out/*\"", "\"/work/**\", \"/data/x\""}),
         r.OneIn(2) ? " each " : " ", r.Pick({"1MiB", "4MiB", "16MiB"}), Tail(r, "export")));
   }
+  AddKept(r, filesystem);
   auto& network = text.planes["network"];
   if (!r.OneIn(3)) {
     // Some planes are long enough for an index.

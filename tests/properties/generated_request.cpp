@@ -139,6 +139,11 @@ Value RequestGenerator::ValueOf(Action action, Slot which) {
     if (!r_.OneIn(12)) return number(r_.Pick({443, 443, 443, 8080, 22, 5432}));
     return number(r_.Pick({80, 0, 1, 65535, 65536}));
   }
+  if (path == "create.persist") return r_.OneIn(3) ? Items({"deps", "logs", "x"}) : Items({});
+  if (path == "snapshot.class") return Text(r_.Pick({"c0", "c0", "c1", "c2", "gone"}));
+  if (path == "import.path") {
+    return Text(r_.Pick({"/work/in/a", "/work/in/a/b", "/data/x", "/etc/shadow"}));
+  }
   if (path == "export.path") {
     return Text(r_.Pick({"/work/out/a", "/work/out/a/b", "/work/out", "/data/x", "/etc/shadow"}));
   }
@@ -205,8 +210,34 @@ void RequestGenerator::MakeLikely(Request& request) {
   request.SetInteger(slot::SandboxIdle, 0);
   request.SetInteger(slot::SandboxFrozen, r_.OneIn(8) ? 1 : 0);
   if (action == Action::Resume) {
-    request.SetInteger(slot::ResumeSnapshotKind, r_.OneIn(3) ? 1 : 0);
+    request.SetInteger(slot::ResumeSnapshotKind, static_cast<std::int64_t>(r_.Below(3)));
     request.SetInteger(slot::ResumeSnapshotAge, Near(r_, r_.Pick({1, 10, 30}) * kMinuteMs));
+    request.SetInteger(slot::ResumeSnapshotBranches, static_cast<std::int64_t>(1 + r_.Below(2)));
+    request.SetInteger(slot::ResumeSnapshotExpiresIn, r_.OneIn(8) ? 0 : kMinuteMs);
+    request.Set(slot::ResumeSnapshotClass, Text(r_.Pick({"c0", "c0", "c1"})));
+    request.Set(slot::ResumeSnapshotOwner, Text(r_.Pick({"user:ana", "user:bo"})));
+    request.Set(slot::HostCapabilities, Capabilities());
+    request.SetAbsent(slot::ResumeTtl);
+    request.SetAbsent(slot::ResumeSecrets);
+  } else if (action == Action::Snapshot) {
+    request.SetInteger(slot::SnapshotKind, static_cast<std::int64_t>(r_.Below(2)));
+    request.Set(slot::SnapshotOwner, Text("user:ana"));
+    request.Set(slot::SnapshotReason, Text(r_.Pick({"why", "why", "why", ""})));
+    request.SetInteger(slot::SnapshotSize, Near(r_, r_.Pick<std::int64_t>({1, 4, 16}) * kMiB));
+    request.SetInteger(slot::SnapshotKept, static_cast<std::int64_t>(1 + r_.Below(3)));
+    request.SetAbsent(slot::SnapshotExpiresIn);
+    if (r_.OneIn(2)) {
+      request.SetInteger(slot::SnapshotExpiresIn, Near(r_, r_.Pick({5, 30, 40}) * kMinuteMs));
+    }
+    request.SetAbsent(slot::SnapshotLineageExpiresIn);
+    if (r_.OneIn(3)) {
+      request.SetInteger(slot::SnapshotLineageExpiresIn, r_.Pick({9, 20, 60}) * kMinuteMs);
+    }
+    request.Set(slot::HostCapabilities, Capabilities());
+  } else if (action == Action::Import) {
+    request.Set(slot::ImportPath, Text(r_.Pick({"/work/in/a", "/work/in/a/b"})));
+    request.SetInteger(slot::ImportSize, kMiB);
+    request.SetInteger(slot::ImportTotal, kMiB);
   } else if (action == Action::Extend) {
     request.SetInteger(slot::SandboxAge, 2 * kMinuteMs);
     request.SetInteger(slot::ExtendBy, Near(r_, r_.Pick({1, 3, 9}) * kMinuteMs));
@@ -236,9 +267,10 @@ void RequestGenerator::MakeLikely(Request& request) {
 }
 
 Request RequestGenerator::Generate() {
-  static const std::vector<Action> kOften = {Action::Create, Action::Exec,   Action::Egress,
-                                             Action::Egress, Action::Export, Action::Observe,
-                                             Action::Resume, Action::Extend};
+  static const std::vector<Action> kOften = {Action::Create, Action::Exec,     Action::Egress,
+                                             Action::Egress, Action::Egress,   Action::Egress,
+                                             Action::Export, Action::Observe,  Action::Resume,
+                                             Action::Extend, Action::Snapshot, Action::Import};
   const Action action =
       r_.OneIn(6) ? static_cast<Action>(r_.Below(schema::ActionCount)) : r_.Pick(kOften);
   Request request(action, r_.Pick({schema::Stage::Request, schema::Stage::Request,

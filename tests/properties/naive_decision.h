@@ -7,6 +7,7 @@
 #include "tests/properties/naive_evaluator.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -130,7 +131,22 @@ class NaiveDecision {
   void Create(const model::Class& of);
   void Exec(const model::Class& of);
   void Egress(const model::Class& of);
-  void Export(const model::Class& of);
+  void Transfer(const model::Class& of);
+  void TransferOf(const model::Class& link);
+  void Persist(const model::Class& of);
+  void Snapshot(const model::Class& of);
+  void SnapshotLimits(const model::SnapshotRule& rule);
+  void ResumeSnapshot(const model::Class& of, Truth frozen);
+  void ResumeLimits(const model::Class& of, const model::Class& link,
+                    const model::SnapshotRule& rule);
+  // The kinds that every link which writes snapshots grants, with the least default of each.
+  [[nodiscard]] std::map<module::SnapshotKind, std::optional<std::int64_t>> KeptKinds(
+      const model::Class& of) const;
+  [[nodiscard]] std::vector<const model::Class*> SnapshotWriters(const model::Class& of) const;
+  void ResumeAccess(const model::Class& of);
+  Truth IsCallerOrGroup(const Fact& principal) const;
+  // By every `access` that holds for the class; nobody, where there is none.
+  Truth IsListed(const model::Class& of) const;
   void Time(const model::Class& of);
   void Extend(const model::Class& of);
   void Resume(const model::Class& of);
@@ -138,7 +154,6 @@ class NaiveDecision {
              const std::vector<std::optional<model::Bound>>& written);
   void Image(const model::Class& link);
   void EgressOf(const model::Class& link);
-  void ExportOf(const model::Class& link);
   Truth Says(const model::EgressRule& rule) const;
   Truth Reaches(const model::EgressTarget& target, bool allow) const;
   // Of several `idle` the soonest is the one, and of two at once the one that closes.

@@ -411,7 +411,7 @@ void NaiveDecision::Create(const model::Class& of) {
     const Fact items = Texts(which);
     Deny(of.name + path, items ? Truth(!items->items.empty()) : Truth());
   };
-  none_of(slot::CreatePersist, ".filesystem.persist");
+  Persist(of);
   none_of(slot::CreateSecrets, ".identity.secrets");
   none_of(slot::CreateEnv, ".identity.env");
 
@@ -591,44 +591,6 @@ void NaiveDecision::EgressOf(const model::Class& link) {
     DenyByDefault(said ? "builtin.address" : class_->name + ".network.default", unknown);
 }
 
-void NaiveDecision::Export(const model::Class& of) {
-  bool written = false;
-  for (const model::Class* link : Links(of)) {
-    if (link->filesystem.exports.empty() && !link->filesystem.exports_none) continue;
-    written = true;
-    ExportOf(*link);
-  }
-  if (!written) DenySurely(of.name + ".filesystem.export");
-}
-
-void NaiveDecision::ExportOf(const model::Class& link) {
-  const Fact path = Text(slot::ExportPath);
-  bool granted = false;
-  bool said = false;
-  bool unknown = false;
-  for (const model::TransferRule& rule : link.filesystem.exports) {
-    Truth meets;
-    if (path) {
-      meets = std::any_of(rule.patterns.begin(), rule.patterns.end(),
-                          [&](const auto& glob) { return Meets(glob, path->text); });
-    }
-    const Truth says = All({meets, Holds(rule.condition)});
-    const Truth fits = NumberIs(rule.each ? slot::ExportSize : slot::ExportTotal,
-                                [&](Wide n) { return n <= rule.size.value.most; });
-    const Truth grants = All({says, fits});
-    said = said || says == Truth(true);
-    if (grants == Truth(true)) {
-      granted = true;
-      answer_.allows.insert(rule.id);
-    } else if (!grants) {
-      unknown = true;
-    }
-  }
-  if (granted) return;
-  DenyByDefault(said ? link.name + ".filesystem.export.size" : class_->name + ".filesystem.export",
-                unknown);
-}
-
 // Who may ask: as creator, owner, operator, or named by each `access` that holds for the class.
 void NaiveDecision::Access(const model::Class* of) {
   std::vector<const model::Class*> writers;
@@ -691,8 +653,12 @@ NaiveAnswer NaiveDecision::Run() {
       case Action::Egress:
         Egress(*class_);
         break;
+      case Action::Import:
       case Action::Export:
-        Export(*class_);
+        Transfer(*class_);
+        break;
+      case Action::Snapshot:
+        Snapshot(*class_);
         break;
       case Action::Observe:
         break;
@@ -703,13 +669,15 @@ NaiveAnswer NaiveDecision::Run() {
         Extend(*class_);
         break;
       case Action::Expose:
-      case Action::Snapshot:
-      case Action::Import:
         DenySurely(model::DefaultIdOf(class_->name, action));
         break;
     }
     if (action != Action::Create && action != Action::Observe) Time(*class_);
-    if (action != Action::Create && action != Action::Egress) Access(class_);
+    if (action == Action::Resume) {
+      ResumeAccess(*class_);
+    } else if (action != Action::Create && action != Action::Egress) {
+      Access(class_);
+    }
     Rules(class_);
   }
   Rules(nullptr);

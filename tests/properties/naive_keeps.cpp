@@ -93,6 +93,24 @@ void NaiveDecision::Extend(const model::Class& of) {
 
 void NaiveDecision::Resume(const model::Class& of) {
   const Truth frozen = NumberIs(slot::ResumeSnapshotKind, [](Wide kind) { return kind == 0; });
+  // What was frozen goes on as it is. Judged as it came, before any default.
+  const model::Bound* ttl = ShortestTtl(Links(of));
+  Deny(ttl->id, All({frozen, Present(slot::ResumeTtl)}));
+  const Fact secrets = Texts(slot::ResumeSecrets);
+  Deny(of.name + ".identity.secrets", All({frozen, Present(slot::ResumeSecrets),
+                                           secrets ? Truth(!secrets->items.empty()) : Truth()}));
+  std::optional<std::int64_t> standard;
+  for (const model::Class* link : Links(of)) {
+    if (!link->lifetime.ttl || !link->lifetime.ttl->value.standard) continue;
+    const std::int64_t own = *link->lifetime.ttl->value.standard;
+    standard = standard ? std::min(*standard, own) : own;
+  }
+  if (standard && Present(slot::ResumeTtl) == Truth(false)) {
+    r_.SetInteger(slot::ResumeTtl, std::min(*standard, ttl->value.most));
+  }
+  if (Present(slot::ResumeSecrets) == Truth(false)) {
+    r_.Set(slot::ResumeSecrets, module::Value::OfItems({}));
+  }
   bool may = false;
   for (const model::Class* link : Links(of)) {
     const model::LifetimePlane& life = link->lifetime;
@@ -114,13 +132,19 @@ void NaiveDecision::Resume(const model::Class& of) {
            All({frozen, NumberIs(slot::ResumeSnapshotAge, [&](Wide age) { return age >= left; })}));
     }
   }
-  if (frozen == Truth(false)) {
-    DenySurely(of.name + ".filesystem.snapshot");
-  } else if (!may) {
-    DenySurely(of.name + ".lifetime.frozen");
-  } else if (!frozen) {
-    DenyByDefault(of.name + ".lifetime.frozen", true);
+  const Fact can = Texts(slot::HostCapabilities);
+  const Truth cannot = can ? Truth(!Has(can->items, Thing{0, "freeze", {}})) : Truth();
+  if (may) Deny("builtin.unsupported", All({frozen, cannot}));
+  if (frozen == Truth(true) && !may) DenySurely(of.name + ".lifetime.frozen");
+  // Of each link that writes snapshots, and of the class if none does.
+  std::vector<const model::Class*> writers = SnapshotWriters(of);
+  if (writers.empty()) writers.push_back(&of);
+  for (const model::Class* link : writers) {
+    if (!frozen) {
+      DenyByDefault(of.name + ".lifetime.frozen", may || !link->filesystem.snapshots.empty());
+    }
   }
+  ResumeSnapshot(of, frozen);
 }
 
 }  // namespace curfew::properties

@@ -32,11 +32,15 @@ bool MayOpen(const syntax::TokenList& list, std::size_t at) {
 
 // Facts that no gate states together: the sum of all files is less than one of them.
 bool IsImpossible(const module::Request& request) {
-  if (request.action() != schema::Action::Export) return false;
-  return request.is_present(schema::slot::ExportSize) &&
-         request.is_present(schema::slot::ExportTotal) &&
-         request.value(schema::slot::ExportTotal).integer <
-             request.value(schema::slot::ExportSize).integer;
+  const auto is_below = [&](schema::Slot total, schema::Slot size) {
+    return request.is_present(size) && request.is_present(total) &&
+           request.value(total).integer < request.value(size).integer;
+  };
+  if (request.action() == schema::Action::Import) {
+    return is_below(schema::slot::ImportTotal, schema::slot::ImportSize);
+  }
+  return request.action() == schema::Action::Export &&
+         is_below(schema::slot::ExportTotal, schema::slot::ExportSize);
 }
 
 TEST_CASE("a lost token never opens a policy") {
