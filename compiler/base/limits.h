@@ -38,6 +38,9 @@ inline constexpr std::size_t ModuleBytesMax = std::size_t{1} << 30;
 // The longest time that a token may be valid, whatever is written.
 inline constexpr std::int64_t TokenLifeMsMax = std::int64_t{7} * 24 * 3600 * 1000;
 
+// The longest while over which requests out are counted.
+inline constexpr std::int64_t RateWindowMsMax = std::int64_t{24} * 3600 * 1000;
+
 // Requests and tasks as JSON.
 inline constexpr std::size_t JsonBytesMax = 4 * 1024 * 1024;
 inline constexpr std::size_t JsonDepthMax = 32;

@@ -2,6 +2,7 @@
 
 #include "compiler/base/limits.h"
 #include "compiler/check/grant_meeting.h"
+#include "compiler/check/network_reach.h"
 #include "compiler/model/chain.h"
 #include "compiler/values/quantity.h"
 
@@ -55,6 +56,12 @@ bool ExecMeets(const model::ExecGrant& a, const model::ExecGrant& b) {
   if (a.reach == Reach::None || b.reach == Reach::None) return false;
   if (a.reach == Reach::Any || b.reach == Reach::Any) return true;
   return PatternsMeet(a.patterns, b.patterns);
+}
+
+// Who may own a task is not known.
+bool AudiencesMeet(const model::Audience& a, const model::Audience& b) {
+  using Kind = model::Audience::Kind;
+  return a.kind != Kind::Principal || b.kind != Kind::Principal || a.principal == b.principal;
 }
 
 }  // namespace
@@ -164,6 +171,7 @@ void Chains::Check() {
     CheckGrantsMeet(context_, of);
     CheckToken(context_, of);
     CheckStreams(context_, of);
+    CheckNetworkReach(context_, of);
   }
 }
 
@@ -184,9 +192,34 @@ void CheckGrantsMeet(Context& context, const model::Class& of) {
       return ExecMeets(*of.image.exec, *base.image.exec);
     });
   }
-  if (of.identity.access && !of.identity.access->principals.empty()) {
-    against.Each(Grant::Access, "access", of.identity.access->span, [](const model::Class& base) {
-      return !base.identity.access->principals.empty();
+  const auto grants_some = [](const model::AccessGrant& access) {
+    return access.any || !access.principals.empty();
+  };
+  if (of.identity.access && grants_some(*of.identity.access)) {
+    against.Each(Grant::Access, "access", of.identity.access->span,
+                 [&](const model::Class& base) { return grants_some(*base.identity.access); });
+  }
+  if (const auto& own = of.identity.secrets) {
+    for (const model::SecretGrant& grant : own->secrets) {
+      against.Each(Grant::Secrets, "secrets " + At(context.model, grant.secret).name, own->span,
+                   [&](const model::Class& base) {
+                     return Some(base.identity.secrets->secrets,
+                                 [&](const auto& one) { return one.secret == grant.secret; });
+                   });
+    }
+  }
+  if (const auto& own = of.identity.env) {
+    for (const std::string& name : own->names) {
+      against.Each(Grant::Env, "env \"" + name + "\"", own->span, [&](const model::Class& base) {
+        return Some(base.identity.env->names, [&](const auto& one) { return one == name; });
+      });
+    }
+  }
+  for (const model::ExposeRule& rule : of.network.exposes) {
+    against.Each(Grant::Expose, "expose", rule.span, [&](const model::Class& base) {
+      return Some(base.network.exposes, [&](const model::ExposeRule& one) {
+        return PortsMeet({one.ports}, {rule.ports}) && AudiencesMeet(one.to, rule.to);
+      });
     });
   }
   for (const model::Scratch& scratch : of.filesystem.scratch) {

@@ -529,7 +529,8 @@ ExpressionChecker::MaybeTyped ExpressionChecker::Matches(const syntax::Expr& exp
     if (text->type.kind == TypeKind::Text) return take(values::ParseTextGlob(right.text));
     if (text->type.kind == TypeKind::Host) return take(values::ParseHostPattern(right.text));
     if (text->type.kind == TypeKind::FilePath) return take(values::ParseFileGlob(right.text));
-    if (text->type.kind == TypeKind::UrlPath) return take(values::ParseUrlGlob(right.text));
+    if (text->type.kind == TypeKind::UrlPath)
+      return take(values::ParseUrlGlob(right.text, values::EscapedSlashes::Kept));
   }
   return WrongOperand(left, "matches", "a string, a host or a path", text->type);
 }

@@ -16,14 +16,20 @@ bool SomeMeet(const Items& a, const Items& b, Meets&& meets) {
 }
 
 bool TargetsMeet(const EgressTarget& a, const EgressTarget& b) {
-  return ((a.http && b.http) || (a.https && b.https) || (a.tcp && b.tcp)) &&
-         PlacesMeet(a.place, b.place) && PortsMeet(a.ports, b.ports) &&
-         (!a.path || !b.path || values::Meet(*a.path, *b.path));
+  return ((a.http && b.http) || (a.https && b.https) || (a.tcp && b.tcp)) && PlacesMeet(a, b) &&
+         PortsMeet(a.ports, b.ports) && (!a.path || !b.path || values::Meet(*a.path, *b.path));
 }
 
 bool MethodsMeet(const EgressRule& a, const EgressRule& b) {
   if (a.methods.empty() || b.methods.empty()) return true;
   return SomeMeet(a.methods, b.methods, [](const auto& x, const auto& y) { return x == y; });
+}
+
+// A parameter stands once.
+bool QueriesMeet(const EgressRule& a, const EgressRule& b) {
+  return !SomeMeet(a.query, b.query, [](const auto& x, const auto& y) {
+    return x.key == y.key && x.value != y.value;
+  });
 }
 
 // Whether an allow without `at` reaches an address of the block.
@@ -46,7 +52,13 @@ bool PinsMeet(const std::vector<values::Cidr>& a, const std::vector<values::Cidr
 
 }  // namespace
 
-bool PlacesMeet(const std::optional<values::Place>& a, const std::optional<values::Place>& b) {
+bool PlacesMeet(const EgressTarget& x, const EgressTarget& y) {
+  const auto& a = x.place;
+  const auto& b = y.place;
+  const auto is_address = [](const std::optional<values::Place>& place) {
+    return place && std::holds_alternative<values::Cidr>(*place);
+  };
+  if ((x.internet && is_address(b)) || (y.internet && is_address(a))) return false;
   if (!a || !b) return true;
   const auto* a_host = std::get_if<values::HostPattern>(&*a);
   const auto* b_host = std::get_if<values::HostPattern>(&*b);
@@ -69,6 +81,7 @@ bool PatternsMeet(const std::vector<values::PathGlob>& a, const std::vector<valu
 }
 
 bool RulesMeet(const EgressRule& a, const EgressRule& b) {
+  if (a.websocket != b.websocket || !QueriesMeet(a, b)) return false;
   return MethodsMeet(a, b) && PinsMeet(a.pins, b.pins) &&
          SomeMeet(a.targets, b.targets, TargetsMeet);
 }

@@ -10,7 +10,8 @@
 
 namespace curfew::check {
 
-bool PlacesMeet(const std::optional<values::Place>& a, const std::optional<values::Place>& b);
+// Names and addresses that both cover.
+bool PlacesMeet(const model::EgressTarget& a, const model::EgressTarget& b);
 bool PortsMeet(const std::vector<model::PortRange>& a, const std::vector<model::PortRange>& b);
 bool PatternsMeet(const std::vector<values::PathGlob>& a, const std::vector<values::PathGlob>& b);
 // Of two allows.

@@ -67,7 +67,8 @@ std::optional<Scalar> FromString(Context& context, const syntax::Expr& expr,
     case TypeKind::Host:
       return AsScalar(Taken(context, expr, what, values::ParseHost(expr.text)));
     case TypeKind::UrlPath:
-      return AsScalar(Taken(context, expr, what, values::ParseUrlPath(expr.text)));
+      return AsScalar(Taken(context, expr, what,
+                            values::ParseUrlPath(expr.text, values::EscapedSlashes::Kept)));
     case TypeKind::FilePath:
       return AsScalar(Taken(context, expr, what, values::ParseFilePath(expr.text)));
     case TypeKind::Enum: {
@@ -313,6 +314,23 @@ bool IsPositive(Context& context, std::optional<std::int64_t> value, Span span,
   if (*value > 0) return true;
   context.sink.Report(span, diag::NotPositive, keyword);
   return false;
+}
+
+std::optional<model::PortRange> ReadPortRange(Context& context, const syntax::PortRange& range) {
+  const auto read = [&](const syntax::Quantity& text) -> std::optional<std::uint16_t> {
+    const auto port = values::ParsePort(text.text);
+    if (port) return *port;
+    ReportWrong(context, text.span, "a port", port.error());
+    return std::nullopt;
+  };
+  const auto first = read(range.first);
+  const auto last = range.last ? read(*range.last) : first;
+  if (!first || !last) return std::nullopt;
+  if (*last < *first) {
+    context.sink.Report(range.span, diag::EmptyPortRange);
+    return std::nullopt;
+  }
+  return model::PortRange{*first, *last};
 }
 
 }  // namespace curfew::check

@@ -31,6 +31,7 @@ std::string Quoted(const std::string& text);
 std::optional<std::int64_t> ReadDuration(Context& context, const syntax::Quantity& quantity);
 std::optional<std::int64_t> ReadSize(Context& context, const syntax::Quantity& quantity);
 std::optional<std::int64_t> ReadInteger(Context& context, const syntax::Quantity& quantity);
+std::optional<model::PortRange> ReadPortRange(Context& context, const syntax::PortRange& range);
 bool IsPositive(Context& context, std::optional<std::int64_t> value, Span span,
                 std::string_view keyword);
 

@@ -3,6 +3,7 @@
 #include "compiler/base/limits.h"
 #include "compiler/base/text.h"
 #include "compiler/check/attributes.h"
+#include "compiler/check/secret.h"
 #include "compiler/values/principal.h"
 
 #include <algorithm>
@@ -32,7 +33,9 @@ class Collector {
   void operator()(const syntax::LanguageHeader&) {}
   void operator()(const syntax::PackageHeader& header) { packages_.insert(header.name.text); }
   void operator()(const syntax::UseHeader&) {}  // its file is of the set
-  void operator()(const syntax::SecretDecl& secret) { Refuse(secret.span, "secret"); }
+  void operator()(const syntax::SecretDecl& secret) {
+    if (Declare(secret.name, true, "a secret")) secrets_.push_back(&secret);
+  }
   void operator()(const syntax::ListDecl& list) {
     if (Declare(list.name, true, "a list")) names_.lists.emplace(list.name.text, &list);
   }
@@ -81,6 +84,13 @@ class Collector {
     for (std::size_t i = 0; i < model_.images.size(); ++i) {
       names_.images.emplace(model_.images[i].name, model::ImageId{static_cast<std::uint32_t>(i)});
     }
+    std::sort(secrets_.begin(), secrets_.end(),
+              [](const auto* a, const auto* b) { return a->name.text < b->name.text; });
+    DeclareSecrets(secrets_, model_, sink_, partial_);
+    for (std::size_t i = 0; i < model_.secrets.size(); ++i) {
+      names_.secrets.emplace(model_.secrets[i].name,
+                             model::SecretId{static_cast<std::uint32_t>(i)});
+    }
     std::sort(classes_.begin(), classes_.end(),
               [](const auto* a, const auto* b) { return a->name.text < b->name.text; });
     for (const syntax::SandboxDecl* declaration : classes_) {
@@ -128,6 +138,7 @@ class Collector {
   Names names_;
   std::set<std::string> packages_;
   std::vector<const syntax::AttributesDecl*> attributes_;
+  std::vector<const syntax::SecretDecl*> secrets_;
   std::vector<const syntax::SandboxDecl*> classes_;
 };
 

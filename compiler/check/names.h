@@ -34,6 +34,7 @@ struct Names {
   // Where each declared name of the set stands.
   std::map<std::string, Span, std::less<>> declared;
   std::map<std::string, model::ImageId, std::less<>> images;
+  std::map<std::string, model::SecretId, std::less<>> secrets;
   std::map<std::string, model::ClassId, std::less<>> classes;
   std::map<std::string, const syntax::ListDecl*, std::less<>> lists;
   // The declaration of each class of the model, by ClassId.

@@ -40,7 +40,7 @@ void PlaneChecker::CheckOfFloor(const syntax::Plane& plane) {
 }
 
 void PlaneChecker::Finish() {
-  CheckAllowNone();
+  FinishNetwork();
   const auto by_id = [](const auto& a, const auto& b) { return a.id < b.id; };
   std::sort(class_.image.allow.begin(), class_.image.allow.end(), by_id);
   std::sort(class_.filesystem.persists.begin(), class_.filesystem.persists.end(), by_id);

@@ -78,15 +78,17 @@ class PlaneChecker {
 
   // The parts of a network rule; nothing after a report.
   std::optional<model::EgressRule> ReadTraffic(const syntax::Traffic& traffic,
-                                               model::EgressRule::Effect effect);
-  bool RefuseLaterTraffic(const syntax::Traffic& traffic);
+                                               model::EgressRule::Effect effect,
+                                               values::EscapedSlashes slashes);
+  bool ReadTargets(const syntax::Traffic& traffic, const std::vector<model::PortRange>& ports,
+                   values::EscapedSlashes slashes, model::EgressRule& rule);
   std::optional<std::vector<syntax::Target>> WithoutLists(const syntax::Traffic& traffic,
                                                           model::EgressRule::Effect effect);
   bool ReadPins(const std::vector<syntax::Place>& at, model::EgressRule::Effect effect,
                 std::vector<values::Cidr>& pins);
   void AddEgressRule(model::EgressRule rule, const std::optional<syntax::Name>& label,
                      const syntax::Tail& tail, Span span);
-  void CheckAllowNone();
+  void FinishNetwork();
   void FinishEvidence();
 
   Context& context_;

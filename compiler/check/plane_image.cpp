@@ -1,17 +1,11 @@
-// The planes `image` and `identity`: what runs, and who it is.
-#include "compiler/base/limits.h"
+// The plane `image`: what runs.
 #include "compiler/check/literal.h"
 #include "compiler/check/plane.h"
 #include "compiler/values/path.h"
-#include "compiler/values/principal.h"
-#include "compiler/values/quantity.h"
-#include "compiler/values/variable.h"
 
 #include <algorithm>
 
 namespace curfew::check {
-
-// ---- image --------------------------------------------------------------------------------------
 
 void PlaneChecker::operator()(const syntax::AllowImages& statement) {
   if (!Once("image allow", statement.span)) return;
@@ -91,75 +85,6 @@ void PlaneChecker::operator()(const syntax::IsolationStatement& statement) {
   } else {
     ReportUnknown(context_, "isolation", statement.level, kLevels);
   }
-}
-
-// ---- identity -----------------------------------------------------------------------------------
-
-void PlaneChecker::operator()(const syntax::TokenStatement& statement) {
-  if (!Once("token", statement.span)) return;
-  if (statement.audience.text.empty()) {
-    context_.sink.Report(statement.audience.span, diag::WrongLiteral, "an audience",
-                         "it cannot be empty");
-    return;
-  }
-  const auto lives = ReadPositive(statement.lives, Unit::Duration, "lives");
-  if (!lives) return;
-  if (*lives > limits::TokenLifeMsMax) {
-    context_.sink.Report(statement.lives.span, diag::TokenLivesTooLong,
-                         values::DurationText(*lives),
-                         values::DurationText(limits::TokenLifeMsMax));
-    return;
-  }
-  class_.identity.token = model::TokenGrant{
-      IdOf("identity.token"), {statement.audience.text, *lives}, statement.lives.span};
-}
-
-void PlaneChecker::operator()(const syntax::SecretsStatement& statement) {
-  RefuseYet(context_, statement.span, "secrets");
-}
-
-void PlaneChecker::operator()(const syntax::EnvStatement& statement) {
-  bool is_fine = true;
-  for (const syntax::String& name : statement.names) {
-    const std::string_view entry = values::ReservedBy(name.text);
-    if (!values::IsVariableName(name.text)) {
-      context_.sink.Report(name.span, diag::WrongLiteral, "a variable",
-                           "a name has letters, digits and `_`, and begins with no digit");
-      is_fine = false;
-    } else if (!entry.empty()) {
-      context_.sink.Report(name.span, diag::ReservedVariable, name.text, std::string(entry));
-      is_fine = false;
-    }
-  }
-  if (is_fine) RefuseYet(context_, statement.span, "env");
-}
-
-void PlaneChecker::operator()(const syntax::AccessStatement& statement) {
-  if (!Once("access", statement.span)) return;
-  model::AccessGrant grant{IdOf("identity.access"), {}, statement.span};
-  for (const syntax::Audience& audience : statement.audiences) {
-    switch (audience.kind) {
-      case syntax::Audience::Kind::Attribute:
-        RefuseYet(context_, audience.span, "access " + audience.text);
-        break;
-      case syntax::Audience::Kind::Any:
-        RefuseYet(context_, audience.span, "access any");
-        break;
-      case syntax::Audience::Kind::Principal: {
-        auto principal = values::ParsePrincipal(audience.text);
-        if (principal) {
-          grant.principals.push_back(*std::move(principal));
-        } else {
-          ReportWrong(context_, audience.span, "a principal", principal.error(), Quoted);
-        }
-        break;
-      }
-    }
-  }
-  std::sort(grant.principals.begin(), grant.principals.end());
-  grant.principals.erase(std::unique(grant.principals.begin(), grant.principals.end()),
-                         grant.principals.end());
-  class_.identity.access = std::move(grant);
 }
 
 }  // namespace curfew::check

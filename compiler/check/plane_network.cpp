@@ -4,6 +4,7 @@
 #include "compiler/check/literal.h"
 #include "compiler/check/plane.h"
 #include "compiler/check/rule.h"
+#include "compiler/check/secret.h"
 #include "compiler/model/print.h"
 #include "compiler/values/principal.h"
 #include "compiler/values/quantity.h"
@@ -46,8 +47,9 @@ bool IsTooWide(Context& context, const values::Place& place, Span span) {
 
 // `https://…` as a target. The port is the URL's, the clause's, or for an allow the scheme's own.
 std::optional<EgressTarget> ReadUrlTarget(Context& context, const syntax::Target& text,
-                                          const std::vector<model::PortRange>& ports, bool allow) {
-  auto url = values::ParseUrlPattern(text.text);
+                                          const std::vector<model::PortRange>& ports, bool allow,
+                                          values::EscapedSlashes slashes) {
+  auto url = values::ParseUrlPattern(text.text, slashes);
   if (!url) {
     ReportWrong(context, text.span, "a URL pattern", url.error(), {});
     return std::nullopt;
@@ -92,44 +94,31 @@ std::optional<EgressTarget> ReadPlaceTarget(Context& context, const syntax::Targ
   return target;
 }
 
+// Every public name. An allow of methods asks them by `https`, as it does the hosts of a list.
+EgressTarget EveryName(const std::vector<model::PortRange>& ports, bool as_url) {
+  EgressTarget target;
+  target.internet = true;
+  target.ports = ports;
+  if (!as_url) return target;
+  target.https = true;
+  const std::uint16_t port = values::PortOf(values::UrlScheme::Https);
+  if (ports.empty()) target.ports = {{port, port}};
+  return target;
+}
+
 bool ReadPorts(Context& context, const std::vector<syntax::PortRange>& texts,
                std::vector<model::PortRange>& ports) {
   bool whole = true;
-  const auto read = [&](const syntax::Quantity& text) -> std::uint16_t {
-    const auto port = values::ParsePort(text.text);
-    if (port) return *port;
-    ReportWrong(context, text.span, "a port", port.error());
-    whole = false;
-    return 0;
-  };
   for (const syntax::PortRange& text : texts) {
-    model::PortRange range;
-    range.first = read(text.first);
-    range.last = text.last ? read(*text.last) : range.first;
-    if (whole && range.last < range.first) {
-      context.sink.Report(text.span, diag::EmptyPortRange);
-      whole = false;
-    }
-    ports.push_back(range);
+    const auto range = ReadPortRange(context, text);
+    whole = whole && range;
+    if (range) ports.push_back(*range);
   }
   SortUnique(ports);
   return whole;
 }
 
 }  // namespace
-
-bool PlaneChecker::RefuseLaterTraffic(const syntax::Traffic& traffic) {
-  bool later = false;
-  const auto refuse = [&](Span span, std::string_view construct) {
-    RefuseYet(context_, span, construct);
-    later = true;
-  };
-  for (const syntax::Target& target : traffic.targets) {
-    if (target.kind == syntax::Target::Kind::Internet) refuse(target.span, "internet");
-  }
-  if (!traffic.query.empty()) refuse(traffic.query.front().span, "query");
-  return later;
-}
 
 // The targets with the elements of lists in their place. Where an allow of methods wants a URL, a
 // host of a list is its `https` one: what goes in the clear is written out.
@@ -141,7 +130,7 @@ std::optional<std::vector<syntax::Target>> PlaneChecker::WithoutLists(
   std::vector<syntax::Target> targets;
   bool whole = true;
   for (const syntax::Target& target : traffic.targets) {
-    if (target.kind == syntax::Target::Kind::Pattern) targets.push_back(target);
+    if (target.kind != syntax::Target::Kind::List) targets.push_back(target);
     if (target.kind != syntax::Target::Kind::List) continue;
     const syntax::Name name{target.text, target.span};
     const auto* list = as_url ? FindList(context_, name, {Kind::Hosts})
@@ -199,11 +188,12 @@ bool PlaneChecker::ReadPins(const std::vector<syntax::Place>& at, EgressRule::Ef
 }
 
 std::optional<EgressRule> PlaneChecker::ReadTraffic(const syntax::Traffic& traffic,
-                                                    EgressRule::Effect effect) {
-  const bool allow = effect == EgressRule::Effect::Allow;
+                                                    EgressRule::Effect effect,
+                                                    values::EscapedSlashes slashes) {
   EgressRule rule;
   rule.effect = effect;
-  bool whole = !RefuseLaterTraffic(traffic);
+  rule.websocket = traffic.stream == Stream::Websocket;
+  bool whole = true;
   for (const syntax::Name& name : traffic.methods) {
     auto method = values::ParseMethod(name.text);
     if (method) {
@@ -214,35 +204,59 @@ std::optional<EgressRule> PlaneChecker::ReadTraffic(const syntax::Traffic& traff
     }
   }
   SortUnique(rule.methods);
+  for (const syntax::QueryTerm& term : traffic.query) {
+    rule.query.push_back({term.key.text, term.value.text});
+  }
+  SortUnique(rule.query);
   std::vector<model::PortRange> ports;
   whole = ReadPorts(context_, traffic.ports, ports) && whole;
+  whole = ReadTargets(traffic, ports, slashes, rule) && whole;
+  whole = ReadPins(traffic.at, effect, rule.pins) && whole;
+  for (const syntax::Target& target : traffic.targets) {
+    if (target.kind != syntax::Target::Kind::Internet || rule.pins.empty()) continue;
+    context_.sink.Report(target.span, diag::InternetPinned);
+    whole = false;
+  }
+  if (!whole) return std::nullopt;
+  SortUnique(rule.targets);
+  SortUnique(rule.pins);
+  return rule;
+}
 
+bool PlaneChecker::ReadTargets(const syntax::Traffic& traffic,
+                               const std::vector<model::PortRange>& ports,
+                               values::EscapedSlashes slashes, EgressRule& rule) {
+  const bool allow = rule.effect == EgressRule::Effect::Allow;
   const bool connect = traffic.stream == Stream::Connect;
-  // What a place without a scheme covers; a deny of methods is about HTTP alone.
-  const bool of_http = !connect;
-  const bool of_tcp = connect || (!allow && traffic.methods.empty());
+  // What a place without a scheme covers; a deny of methods, of a WebSocket or of a query is about
+  // HTTP alone.
+  const bool of_tcp =
+      connect || (!allow && !rule.websocket && traffic.methods.empty() && traffic.query.empty());
   const auto cover = [&](EgressTarget target) {
-    target.http = target.https = of_http;
+    target.http = target.https = !connect;
     target.tcp = of_tcp;
     rule.targets.push_back(std::move(target));
   };
-  const auto targets = WithoutLists(traffic, effect);
-  whole = whole && targets.has_value();
+  const auto targets = WithoutLists(traffic, rule.effect);
+  bool whole = targets.has_value();
   for (const syntax::Target& text : targets.value_or(std::vector<syntax::Target>())) {
+    const bool internet = text.kind == syntax::Target::Kind::Internet;
     // An allow of methods names URLs, and a stream never is one.
     const bool url = !connect && (allow || text.text.find("://") != std::string::npos);
-    auto target =
-        url ? ReadUrlTarget(context_, text, ports, allow) : ReadPlaceTarget(context_, text, ports);
+    auto target = internet ? EveryName(ports, url && allow)
+                  : url    ? ReadUrlTarget(context_, text, ports, allow, slashes)
+                           : ReadPlaceTarget(context_, text, ports);
     if (!target) {
       whole = false;
       continue;
     }
-    if (allow && IsTooWide(context_, *target->place, text.span)) {
+    if (allow && target->place && IsTooWide(context_, *target->place, text.span)) {
       whole = false;
     } else if (allow && connect && target->ports.empty()) {
-      context_.sink.Report(text.span, diag::StreamWithoutPort, text.text);
+      context_.sink.Report(text.span, diag::StreamWithoutPort,
+                           internet ? "internet port PORT" : text.text + ":PORT");
       whole = false;
-    } else if (url) {
+    } else if (target->http || target->https) {
       rule.targets.push_back(*std::move(target));
     } else {
       cover(*std::move(target));
@@ -253,11 +267,7 @@ std::optional<EgressRule> PlaneChecker::ReadTraffic(const syntax::Traffic& traff
     every.ports = ports;
     cover(std::move(every));
   }
-  whole = ReadPins(traffic.at, effect, rule.pins) && whole;
-  if (!whole) return std::nullopt;
-  SortUnique(rule.targets);
-  SortUnique(rule.pins);
-  return rule;
+  return whole;
 }
 
 void PlaneChecker::AddEgressRule(EgressRule rule, const std::optional<syntax::Name>& label,
@@ -282,57 +292,43 @@ void PlaneChecker::operator()(const syntax::AllowTraffic& statement) {
     if (Once("allow none", statement.span)) class_.network.allow_none = statement.span;
     return;
   }
-  bool later = false;
-  if (statement.traffic.stream == Stream::Websocket) {
-    RefuseYet(context_, statement.span, "allow websocket");
-    return;
+  bool whole = true;
+  const bool connect = statement.traffic.stream == Stream::Connect;
+  if (statement.encoded_slash && connect) {
+    context_.sink.Report(*statement.encoded_slash, diag::NotOfStreams, "with encoded slash");
+    whole = false;
   }
-  if (statement.encoded_slash) {
-    RefuseYet(context_, *statement.encoded_slash, "with encoded slash");
-    later = true;
+  for (const syntax::Target& target : statement.traffic.targets) {
+    if (target.kind != syntax::Target::Kind::Internet || statement.tail.because) continue;
+    context_.sink.Report(target.span, diag::InternetWithoutReason);
+    whole = false;
   }
+  if (statement.secret && connect) {
+    context_.sink.Report(statement.secret->span, diag::NotOfStreams, "using");
+    whole = false;
+  }
+  const auto secret = statement.secret ? FindSecret(context_, *statement.secret) : std::nullopt;
+  auto rule = ReadTraffic(
+      statement.traffic, EgressRule::Effect::Allow,
+      statement.encoded_slash ? values::EscapedSlashes::Kept : values::EscapedSlashes::Refused);
+  if (!rule || !whole) return;
+  rule->encoded_slash = statement.encoded_slash.has_value();
   if (statement.secret) {
-    RefuseYet(context_, statement.secret->span, "using");
-    later = true;
+    if (!secret || !MaySend(context_, *rule, *secret, statement.secret->span)) return;
+    rule->secret = secret;
   }
-  auto rule = ReadTraffic(statement.traffic, EgressRule::Effect::Allow);
-  if (!rule || later) return;
   AddEgressRule(*std::move(rule), statement.label, statement.tail, statement.span);
 }
 
 void PlaneChecker::operator()(const syntax::DenyTraffic& statement) {
-  if (statement.traffic.stream == Stream::Websocket) {
-    return RefuseYet(context_, statement.span, "deny websocket");
-  }
-  auto rule = ReadTraffic(statement.traffic, EgressRule::Effect::Deny);
+  auto rule =
+      ReadTraffic(statement.traffic, EgressRule::Effect::Deny, values::EscapedSlashes::Refused);
   if (!rule) return;
   if (statement.trial) {
     rule->trial = CheckTrial(context_, *statement.trial);
     if (!rule->trial) return;
   }
   AddEgressRule(*std::move(rule), statement.label, statement.tail, statement.span);
-}
-
-void PlaneChecker::CheckAllowNone() {
-  const auto& rules = class_.network.rules;
-  const bool some_allow = std::any_of(rules.begin(), rules.end(), [](const EgressRule& rule) {
-    return rule.effect == EgressRule::Effect::Allow;
-  });
-  if (class_.network.allow_none && some_allow) {
-    context_.sink.Report(*class_.network.allow_none, diag::NoneBesideGrant, "allow");
-  }
-}
-
-void PlaneChecker::operator()(const syntax::TlsStatement& statement) {
-  RefuseYet(context_, statement.span, "tls");
-}
-
-void PlaneChecker::operator()(const syntax::LimitStatement& statement) {
-  RefuseYet(context_, statement.span, "limit");
-}
-
-void PlaneChecker::operator()(const syntax::ExposeStatement& statement) {
-  RefuseYet(context_, statement.span, "expose");
 }
 
 }  // namespace curfew::check

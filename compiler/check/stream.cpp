@@ -19,8 +19,9 @@ bool GoesAround(const EgressTarget& stream, const EgressRule& rule) {
   return std::any_of(rule.targets.begin(), rule.targets.end(), [&](const EgressTarget& target) {
     // A rule that covers streams itself is not gone around.
     if (target.tcp || (!target.http && !target.https)) return false;
-    if (allow && rule.methods.empty() && !target.path) return false;
-    if (!PlacesMeet(stream.place, target.place) || !PortsMeet(stream.ports, target.ports)) {
+    const bool judges_more = rule.websocket || !rule.methods.empty() || !rule.query.empty();
+    if (allow && !judges_more && !target.path) return false;
+    if (!PlacesMeet(stream, target) || !PortsMeet(stream.ports, target.ports)) {
       return false;
     }
     return allow || target.place.has_value() || PortsMeet(stream.ports, web);

@@ -24,6 +24,8 @@ using schema::TypeKind;
 // A search for the nearest of more ids than this would take longer than reading them.
 constexpr std::size_t kNearestIdsMax = 20'000;
 
+constexpr std::string_view kWebsocket = "websocket";
+
 // What a plan can be asked for, and the type of each.
 struct PlanField {
   std::string_view name;
@@ -279,6 +281,11 @@ void TestChecker::ReadUrl(const syntax::String& text, const std::optional<syntax
   if (url->query) query = *url->query;
   State(facts, "egress.query", TypeKind::Text, query, text.span);
   if (!method) return;
+  if (method->text == kWebsocket) {
+    // It begins as a GET (RFC 6455 section 4.1).
+    State(facts, "egress.method", TypeKind::Text, std::string("GET"), method->span);
+    return State(facts, "egress.upgrade", TypeKind::Text, std::string(kWebsocket), method->span);
+  }
   auto name = values::ParseMethod(method->text);
   if (!name) return ReportWrong(context_, method->span, "a method", name.error());
   State(facts, "egress.method", TypeKind::Text, *name, method->span);
@@ -437,9 +444,6 @@ void TestChecker::operator()(const syntax::Ask& ask) {
   }
   ReadAnswer(ask.answer, step);
   if (action != Action::Egress) return Add(std::move(step), ask.span);
-  if (ask.method && ask.method->text == "websocket") {
-    return RefuseYet(context_, ask.method->span, "egress websocket");
-  }
   for (const syntax::String& text : ask.subjects) {
     model::AskStep one = step;
     // What the braces say of a fact is not what the URL says: it is an error to say both.
@@ -451,6 +455,10 @@ void TestChecker::operator()(const syntax::Ask& ask) {
         continue;
       }
       ReadUrl(text, ask.method, one.facts);
+    } else if (ask.method && ask.method->text == kWebsocket) {
+      context_.sink.Report(text.span, diag::WrongLiteral, "a URL",
+                           "a WebSocket is asked for by `https://` or `http://`");
+      continue;
     } else {
       ReadStream(text, one.facts);
     }

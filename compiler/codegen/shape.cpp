@@ -338,6 +338,7 @@ Part Shaper::Describe(std::uint32_t index) {
     case NodeOp::SameItems:
     case NodeOp::Starts:
     case NodeOp::AddressInItems:
+    case NodeOp::QueryIn:
       part.node.form = Form::Judge;
       part.words.push_back(index);
       return part;

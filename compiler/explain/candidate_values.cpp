@@ -1,6 +1,7 @@
 #include "compiler/explain/candidate_values.h"
 
 #include "compiler/values/host.h"
+#include "compiler/values/query.h"
 
 #include <algorithm>
 #include <string>
@@ -84,6 +85,11 @@ class Suggestions {
       case NodeOp::TextIn:
         for (std::uint32_t i = node.b; i < node.b + node.c; ++i) {
           Text(node.a, SampleOf(t_.TextOf(t_.patterns[i].text)));
+        }
+        return;
+      case NodeOp::QueryIn:
+        for (std::uint32_t i = node.b; i < node.b + node.c; ++i) {
+          Text(node.a, values::QueryOf(t_.TextOf(t_.patterns[i].text)));
         }
         return;
       case NodeOp::AddressIn:

@@ -74,6 +74,7 @@ std::uint32_t TermsOf(NodeOp op) {
     case NodeOp::HostIn:
     case NodeOp::PathIn:
     case NodeOp::TextIn:
+    case NodeOp::QueryIn:
     case NodeOp::AddressIn:
       return 1;
     default:
@@ -206,6 +207,11 @@ std::string Words::Node(std::uint32_t index, schema::Slot element_of) const {
     case NodeOp::PathIn:
     case NodeOp::TextIn:
       return fmt::format("{} meets {}", Term(node.a, like),
+                         Joined(node.b, node.c, [&](std::uint32_t i) {
+                           return "\"" + Printable(t_.TextOf(t_.patterns[i].text)) + "\"";
+                         }));
+    case NodeOp::QueryIn:
+      return fmt::format("{} has {}", Term(node.a, like),
                          Joined(node.b, node.c, [&](std::uint32_t i) {
                            return "\"" + Printable(t_.TextOf(t_.patterns[i].text)) + "\"";
                          }));

@@ -4,6 +4,7 @@
 #include "compiler/base/limits.h"
 #include "compiler/interpret/candidates.h"
 #include "compiler/values/path.h"
+#include "compiler/values/query.h"
 
 #include <algorithm>
 #include <cstring>
@@ -306,17 +307,23 @@ Truth Evaluation::Sets(const NodeRecord& node) const {
   return Known(!looked_for);
 }
 
+bool Meets(NodeOp op, std::string_view pattern, std::uint32_t mode, std::string_view text) {
+  if (op == NodeOp::PathIn) {
+    return values::MatchesPathGlob(pattern, text, static_cast<values::Reading>(mode));
+  }
+  if (op == NodeOp::QueryIn) {
+    return values::QueryMeets(pattern, text, static_cast<values::QueryReading>(mode));
+  }
+  return values::MatchesTextGlob(pattern, text);
+}
+
 Truth Evaluation::Pattern(const NodeRecord& node, const Value* element) const {
   const Text text = TextOf(t_.terms[node.a], element);
   if (!text.known) return Missing(text.slot);
   if (node.op == NodeOp::HostIn) return Known(MeetsHost(t_, {node.b, node.c}, text.value));
   for (const module::PatternRecord& pattern : t_.patterns.subspan(node.b, node.c)) {
     const std::string_view glob = t_.TextOf(pattern.text);
-    const bool meets =
-        node.op == NodeOp::PathIn
-            ? values::MatchesPathGlob(glob, text.value, static_cast<values::Reading>(pattern.mode))
-            : values::MatchesTextGlob(glob, text.value);
-    if (meets) return Known(true);
+    if (Meets(node.op, glob, pattern.mode, text.value)) return Known(true);
   }
   return Known(false);
 }
@@ -382,6 +389,7 @@ Truth Evaluation::Node(std::uint32_t index, const Value* element) const {
     case NodeOp::HostIn:
     case NodeOp::PathIn:
     case NodeOp::TextIn:
+    case NodeOp::QueryIn:
       return Pattern(node, element);
     case NodeOp::AddressIn:
     case NodeOp::AddressInItems:

@@ -363,9 +363,18 @@ TEST_CASE("plan templates and declared attributes come back as they went") {
   plan.isolation = module::Isolation::Any;
   plan.token = module::TokenGrant{"bridge", 1000};
   plan.access = {"group:sre"};
+  plan.access_any = true;
+  plan.secrets = {
+      {"token", true, "/etc/token", module::SecretForm::Header, "x-key", {{"api.example", 8443}}}};
+  plan.secret_uses = {{"c.network.a", "token"}};
+  plan.env = {"LANG"};
   plan.scratch = {{"/work", 5}};
   plan.exports = {{{"/work/out/**", "/x"}, true, 7}};
   plan.network = true;
+  plan.inspects_tls = true;
+  plan.opens_websockets = true;
+  plan.limits = {100, 1000, std::nullopt, 3};
+  plan.exposes = {{80, 90, "task.owner", {1, 2}}};
   plan.ttl_ms = {1, 2};
   plan.idle_ms = 3;
   plan.idle_end = module::IdleEnd::Freeze;

@@ -19,7 +19,8 @@ std::string_view WordOf(NodeOp op) {
       "any",       "all",       "none",       "has",        "equal",
       "not_equal", "less",      "at_most",    "greater",    "at_least",
       "in",        "subset_of", "intersects", "same",       "starts",
-      "host_in",   "path_in",   "text_in",    "address_in", "address_in_items"};
+      "host_in",   "path_in",   "text_in",    "address_in", "address_in_items",
+      "query_in"};
   static_assert(std::size(kWords) == module::NodeOpCount);
   return kWords[static_cast<std::size_t>(op)];
 }
@@ -148,6 +149,7 @@ std::string Printer::Node(std::uint32_t index, schema::Action action) const {
     case NodeOp::HostIn:
     case NodeOp::PathIn:
     case NodeOp::TextIn:
+    case NodeOp::QueryIn:
       return fmt::format("{}({}, [{}])", word, Term(node.a, action),
                          Joined(node.b, node.c, pattern));
     case NodeOp::AddressIn:

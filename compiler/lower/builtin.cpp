@@ -59,10 +59,11 @@ NodeId LowerOwnAccess(Lowering& lowering) {
                          lowering.Test(NodeOp::Equal, slot::CallerOperator, 1)});
 }
 
-NodeId LowerListedAccess(Lowering& lowering, const std::vector<std::string>& principals) {
+NodeId LowerListedAccess(Lowering& lowering, const model::AccessGrant& grant) {
   ir::Builder& b = lowering.builder;
-  if (principals.empty()) return b.Constant(false);
-  const TermId listed = b.TextSetTerm(principals);
+  if (grant.any) return b.Constant(true);
+  if (grant.principals.empty()) return b.Constant(false);
+  const TermId listed = b.TextSetTerm(grant.principals);
   return b.Or(b.Compare(NodeOp::In, lowering.Text(slot::CallerId), listed),
               b.Compare(NodeOp::Intersects, lowering.TextItems(slot::CallerGroups), listed));
 }
@@ -73,7 +74,7 @@ NodeId LowerAccessOf(Lowering& lowering, const model::Class& of) {
   if (writers.empty()) return b.Constant(false);
   std::vector<NodeId> each;
   for (const model::Class* link : writers) {
-    each.push_back(LowerListedAccess(lowering, link->identity.access->principals));
+    each.push_back(LowerListedAccess(lowering, *link->identity.access));
   }
   return b.And(each);
 }

@@ -86,6 +86,21 @@ void LowerUnsupported(Lowering& lowering, const model::Class& of, Block& block) 
                        "that could judge it"),
          b.Not(can(capability::Egress))});
   }
+  if (InspectsTls(lowering.model, of)) {
+    block.denials.push_back(
+        {lowering.Deny(kId,
+                       "`tls inspect` needs a gateway that reads inside TLS, which this host "
+                       "does not have (`inspect`)"),
+         b.Not(can(capability::Inspect))});
+  }
+  if (OpensWebsockets(lowering.model, of)) {
+    block.denials.push_back(
+        {lowering.Deny(kId,
+                       "`allow websocket` needs a gateway that judges WebSockets, which this "
+                       "host does not have (`websocket`)"),
+         b.Not(can(capability::Websocket))});
+  }
+  LowerIdentityNeeds(lowering, of, block);
   if (EvidenceOf(lowering.model, of).unrecorded_allows.any()) {
     block.denials.push_back(
         {lowering.Deny(kId,
@@ -103,10 +118,7 @@ void LowerCreate(Lowering& lowering, const model::Class& of, Block& block) {
   LowerBound(lowering, sizes.disk, slot::CreateDisk, "disk", values::SizeText, block);
   LowerBound(lowering, TtlOf(lowering.model, of), slot::CreateTtl, "ttl", values::DurationText,
              block);
-  LowerNoWishes(lowering, of, slot::CreateSecrets, "identity.secrets", "the class grants no secret",
-                block);
-  LowerNoWishes(lowering, of, slot::CreateEnv, "identity.env",
-                "the class lets no environment variable in", block);
+  LowerIdentityWishes(lowering, of, block);
   // Nobody states where the image comes from: its digest says what it is.
   block.defaults.push_back({.slot = slot::CreateImageRef,
                             .kind = module::DefaultRecord::Kind::Text,
@@ -179,21 +191,13 @@ void LowerAccess(Lowering& lowering, const model::Class& of, Block& block) {
   const auto writers = WritersOf(lowering.model, of, Grant::Access);
   for (const model::Class* link : writers) {
     const model::AccessGrant& grant = *link->identity.access;
-    block.groups.push_back({{{own, is_own},
-                             {lowering.Allow(grant.id, "", grant.span),
-                              LowerListedAccess(lowering, grant.principals)}},
-                            none,
-                            none});
+    block.groups.push_back(
+        {{{own, is_own},
+          {lowering.Allow(grant.id, "", grant.span), LowerListedAccess(lowering, grant)}},
+         none,
+         none});
   }
   if (writers.empty()) block.groups.push_back({{{own, is_own}}, none, none});
-}
-
-// An action that nothing in the language grants yet.
-void LowerUngranted(Lowering& lowering, const model::Class& of, Action action, Block& block) {
-  const RuleIndex none =
-      lowering.Deny(model::DefaultIdOf(of.name, action),
-                    fmt::format("the class grants no `{}`", schema::WordOf(action)), of.span);
-  block.groups.push_back({{}, none, none});
 }
 
 }  // namespace
@@ -232,7 +236,7 @@ Block LowerClassBlock(Lowering& lowering, const model::Class& of, Action action)
       LowerExtend(lowering, of, block);
       break;
     case Action::Expose:
-      LowerUngranted(lowering, of, action, block);
+      LowerExpose(lowering, of, block);
       break;
   }
   LowerAccess(lowering, of, block);

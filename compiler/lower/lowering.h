@@ -62,7 +62,7 @@ NodeId WhileOnTrial(Lowering& lowering, const std::optional<model::Trial>& trial
 // Who may ask: creator, owner, operator.
 NodeId LowerOwnAccess(Lowering& lowering);
 // Who is named by `access`.
-NodeId LowerListedAccess(Lowering& lowering, const std::vector<std::string>& principals);
+NodeId LowerListedAccess(Lowering& lowering, const model::AccessGrant& grant);
 // Who is named by every `access` of the class's chain; nobody where there is none.
 NodeId LowerAccessOf(Lowering& lowering, const model::Class& of);
 // The blocks of the whole set and of a sandbox whose class is gone.
@@ -87,6 +87,14 @@ const model::SnapshotRule* RuleOf(const model::Class& link, module::SnapshotKind
 // How long a snapshot of the kind is kept, as the links that grant it say together.
 std::optional<model::Bound> SnapshotExpiresOf(const model::PolicyModel& model,
                                               const model::Class& of, module::SnapshotKind kind);
+// identity.cpp: secrets and variables.
+void LowerIdentityWishes(Lowering& lowering, const model::Class& of, Block& block);
+void LowerIdentityNeeds(Lowering& lowering, const model::Class& of, Block& block);
+void PlanIdentity(const model::PolicyModel& model, const model::Class& of,
+                  module::PlanTemplate& plan);
+// exposure.cpp: bounds of what leaves, and the ports inside that may be reached.
+void LowerLimits(Lowering& lowering, const model::Class& of, Block& block);
+void LowerExpose(Lowering& lowering, const model::Class& of, Block& block);
 // The denials of a class, or of the whole set, that are about `action`, and those on trial.
 void LowerRules(Lowering& lowering, std::optional<model::ClassId> of_class, Action action,
                 Block& block);
@@ -108,6 +116,20 @@ void PlanSnapshots(const model::PolicyModel& model, const model::Class& of,
 // What goes in, out and is kept.
 void PlanKept(const model::PolicyModel& model, const model::Class& of, module::PlanTemplate& plan);
 bool HasNetwork(const model::PolicyModel& model, const model::Class& of);
+// Whether some allow of the chain is one that `is_it` means.
+template <typename Is>
+bool SomeAllow(const model::PolicyModel& model, const model::Class& of, const Is& is_it) {
+  if (!HasNetwork(model, of)) return false;
+  for (const model::Class* link : ChainOf(model, of)) {
+    for (const model::EgressRule& rule : link->network.rules) {
+      if (rule.effect == model::EgressRule::Effect::Allow && is_it(rule)) return true;
+    }
+  }
+  return false;
+}
+// Whether a gateway must read inside TLS: the chain wants it, and some allow needs it.
+bool InspectsTls(const model::PolicyModel& model, const model::Class& of);
+bool OpensWebsockets(const model::PolicyModel& model, const model::Class& of);
 module::Evidence EvidenceOf(const model::PolicyModel& model, const model::Class& of);
 module::PlanTemplate PlanOf(const model::PolicyModel& model, const model::Class& of);
 

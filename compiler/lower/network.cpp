@@ -1,5 +1,6 @@
 #include "compiler/lower/lowering.h"
 #include "compiler/values/address.h"
+#include "compiler/values/query.h"
 
 #include <algorithm>
 #include <array>
@@ -60,6 +61,13 @@ class NetworkLowering {
   NodeId BesidesPlace(const EgressTarget& target, EgressRule::Effect effect);
   NodeId Targets(const EgressRule& rule);
   NodeId Methods(const EgressRule& rule);
+  NodeId Upgrade(const EgressRule& rule);
+  NodeId Query(const EgressRule& rule);
+  NodeId Slashes(const EgressRule& rule);
+  // Unknown where HTTP cannot be seen, and false where it can: a method is there, or nobody knows.
+  NodeId IsHidden() {
+    return b_.Compare(NodeOp::Equal, l_.Text(slot::EgressMethod), b_.TextTerm(""));
+  }
 
   Lowering& l_;
   ir::Builder& b_;
@@ -127,7 +135,9 @@ NodeId NetworkLowering::Targets(const EgressRule& rule) {
   std::map<NodeId, std::size_t> list_of;
   for (const EgressTarget& target : rule.targets) {
     const NodeId besides = BesidesPlace(target, rule.effect);
-    if (!target.place) {
+    if (target.internet) {
+      any.push_back(b_.And(b_.Has(slot::EgressHost), besides));
+    } else if (!target.place) {
       any.push_back(besides);
     } else if (const auto* cidr = std::get_if<values::Cidr>(&*target.place)) {
       any.push_back(b_.And(Addresses(*cidr, rule.effect), besides));
@@ -151,9 +161,46 @@ NodeId NetworkLowering::Methods(const EgressRule& rule) {
   return b_.And(l_.Test(NodeOp::NotEqual, slot::EgressScheme, kTcp), is_one);
 }
 
+// An allow is about a WebSocket only where it says so. What hides inside a byte stream or TLS may
+// be one: a deny of them then holds, and an allow of them does not.
+NodeId NetworkLowering::Upgrade(const EgressRule& rule) {
+  const NodeId some = b_.Has(slot::EgressUpgrade);
+  if (!rule.websocket) {
+    const bool of_http = rule.effect == EgressRule::Effect::Allow && !rule.targets.front().tcp;
+    return of_http ? b_.Not(some) : b_.Constant(true);
+  }
+  const NodeId is_one = b_.And(
+      some, b_.Compare(NodeOp::Equal, l_.Text(slot::EgressUpgrade), b_.TextTerm("websocket")));
+  return b_.Or(is_one, b_.And(b_.Not(some), IsHidden()));
+}
+
+NodeId NetworkLowering::Query(const EgressRule& rule) {
+  if (rule.query.empty()) return b_.Constant(true);
+  const auto reading = rule.effect == EgressRule::Effect::Allow ? values::QueryReading::Narrow
+                                                                : values::QueryReading::Wide;
+  const NodeId some = b_.Has(slot::EgressQuery);
+  std::vector<NodeId> all{some};
+  for (const model::QueryTerm& term : rule.query) {
+    const ir::Pattern pattern{term.key + "=" + term.value, static_cast<std::uint32_t>(reading)};
+    all.push_back(b_.PatternsIn(NodeOp::QueryIn, l_.Text(slot::EgressQuery), std::array{pattern}));
+  }
+  return b_.Or(b_.And(all), b_.And(b_.Not(some), IsHidden()));
+}
+
+// An escaped slash stands only in a path that a rule says so of.
+NodeId NetworkLowering::Slashes(const EgressRule& rule) {
+  const bool is_about_it =
+      rule.effect == EgressRule::Effect::Allow && !rule.encoded_slash && !rule.targets.front().tcp;
+  if (!is_about_it) return b_.Constant(true);
+  const ir::Pattern slash{fmt::format("*{}*", values::EscapedSlash), 0};
+  return b_.Not(
+      b_.And(b_.Has(slot::EgressPath),
+             b_.PatternsIn(NodeOp::TextIn, l_.Text(slot::EgressPath), std::array{slash})));
+}
+
 NodeId NetworkLowering::Says(const EgressRule& rule) {
-  return b_.And(
-      std::array{Targets(rule), Methods(rule), LowerCondition(l_, rule.condition, Action::Egress)});
+  return b_.And(std::array{Targets(rule), Methods(rule), Upgrade(rule), Query(rule), Slashes(rule),
+                           LowerCondition(l_, rule.condition, Action::Egress)});
 }
 
 // Where the address may lie: in the rule's own blocks, or wherever nothing is barred.
@@ -169,6 +216,7 @@ std::string MessageOf(const EgressRule& rule, std::string_view otherwise) {
 }  // namespace
 
 void LowerNetwork(Lowering& lowering, const model::Class& of, Block& block) {
+  const std::vector<const model::Class*> chain = ChainOf(lowering.model, of);
   NetworkLowering network(lowering);
   ir::Builder& b = lowering.builder;
   const RuleIndex address = lowering.Deny(
@@ -179,7 +227,7 @@ void LowerNetwork(Lowering& lowering, const model::Class& of, Block& block) {
                                        "no `allow` of the network plane covers it", of.span);
 
   std::vector<values::Cidr> pinned;
-  for (const model::Class* link : ChainOf(lowering.model, of)) {
+  for (const model::Class* link : chain) {
     ir::Group group{{}, none, address};
     for (const EgressRule& rule : link->network.rules) {
       const NodeId says = network.Says(rule);
@@ -213,6 +261,7 @@ void LowerNetwork(Lowering& lowering, const model::Class& of, Block& block) {
                   b.And(barred, b.Not(network.AddressIn(BlocksOf(pinned)))));
   }
   block.denials.push_back({address, b.And(b.Has(slot::EgressIp), barred)});
+  LowerLimits(lowering, of, block);
 }
 
 }  // namespace curfew::lower

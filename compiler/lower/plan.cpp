@@ -20,6 +20,29 @@ model::Bound OrSilent(std::optional<model::Bound> bound, std::string_view class_
   return {fmt::format("{}.{}", class_name, path), silent, {}};
 }
 
+module::EgressLimits LimitsOf(const model::NetworkPlane& bounds) {
+  module::EgressLimits limits;
+  if (bounds.request_rate) {
+    limits.requests = bounds.request_rate->most;
+    limits.window_ms = bounds.request_rate->per_ms;
+  }
+  if (bounds.request_bytes) limits.request_bytes = bounds.request_bytes->value.most;
+  if (bounds.total_bytes) limits.total_bytes = bounds.total_bytes->value.most;
+  return limits;
+}
+
+std::string PlanAudience(const model::Audience& audience) {
+  switch (audience.kind) {
+    case model::Audience::Kind::Any:
+      return "any";
+    case model::Audience::Kind::TaskOwner:
+      return "task.owner";
+    case model::Audience::Kind::Principal:
+      return audience.principal;
+  }
+  CURFEW_UNREACHABLE("the switch names every kind");
+}
+
 const model::Class* LastWriter(const model::PolicyModel& model, const model::Class& of,
                                model::Grant grant) {
   const auto writers = WritersOf(model, of, grant);
@@ -68,6 +91,8 @@ module::PlanTemplate PlanOf(const model::PolicyModel& model, const model::Class&
   plan.disk_bytes = sizes.disk.value;
   plan.disk_is_bounded = sizes.disk_is_bounded;
   plan.network = HasNetwork(model, of);
+  plan.inspects_tls = InspectsTls(model, of);
+  plan.opens_websockets = OpensWebsockets(model, of);
   plan.ttl_ms = TtlOf(model, of).value;
   plan.evidence = EvidenceOf(model, of);
   PlanKept(model, of, plan);
@@ -85,6 +110,7 @@ module::PlanTemplate PlanOf(const model::PolicyModel& model, const model::Class&
   if (const auto& frozen = bounds.lifetime.frozen) plan.frozen_ms = frozen->most_ms;
   if (const auto& renewal = bounds.lifetime.renewal) plan.renewal = renewal->renewal;
   plan.grace_ms = bounds.lifetime.grace_ms.value_or(0);
+  plan.limits = LimitsOf(bounds.network);
 
   // Of what the links allow the last one's is the narrowest; the decision asks each of them.
   if (const auto* link = LastWriter(model, of, model::Grant::Image)) {
@@ -95,6 +121,13 @@ module::PlanTemplate PlanOf(const model::PolicyModel& model, const model::Class&
   }
   if (const auto* link = LastWriter(model, of, model::Grant::Access)) {
     plan.access = link->identity.access->principals;
+    plan.access_any = link->identity.access->any;
+  }
+  if (const auto* link = LastWriter(model, of, model::Grant::Expose)) {
+    for (const model::ExposeRule& rule : link->network.exposes) {
+      plan.exposes.push_back(
+          {rule.ports.first, rule.ports.last, PlanAudience(rule.to), rule.lasts.value});
+    }
   }
   // What a link would have closed by now is not frozen any longer.
   for (const model::Class* link : ChainOf(model, of)) {
@@ -105,6 +138,7 @@ module::PlanTemplate PlanOf(const model::PolicyModel& model, const model::Class&
     const std::int64_t left_ms = idle->after_ms - *plan.idle_ms - 1;
     plan.frozen_ms = std::min(left_ms, plan.frozen_ms.value_or(left_ms));
   }
+  PlanIdentity(model, of, plan);
   return plan;
 }
 

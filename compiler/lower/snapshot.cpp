@@ -392,7 +392,7 @@ void LowerResumeAccess(Lowering& lowering, const model::Class& of, Block& block)
     const model::AccessGrant& grant = *link->identity.access;
     ir::Group group{entries, none, none};
     group.entries.push_back({lowering.Allow(grant.id, "", grant.span),
-                             b.And(is_frozen, LowerListedAccess(lowering, grant.principals))});
+                             b.And(is_frozen, LowerListedAccess(lowering, grant))});
     block.groups.push_back(std::move(group));
   }
   if (writers.empty()) block.groups.push_back({entries, none, none});

@@ -42,6 +42,12 @@ bool Writes(const Class& of, Grant grant) {
       return of.image.exec.has_value();
     case Grant::Access:
       return of.identity.access.has_value();
+    case Grant::Secrets:
+      return of.identity.secrets.has_value();
+    case Grant::Env:
+      return of.identity.env.has_value();
+    case Grant::Expose:
+      return !of.network.exposes.empty() || of.network.expose_none;
     case Grant::Scratch:
       return !of.filesystem.scratch.empty();
     case Grant::Persist:
@@ -120,7 +126,22 @@ void Meet(FilesystemPlane& plane, const FilesystemPlane& further) {
   plane.scratch = std::move(both);
 }
 
-void Meet(NetworkPlane&, const NetworkPlane&) {}
+void Meet(NetworkPlane& plane, const NetworkPlane& further) {
+  // `tls inspect` wins.
+  if (further.tls && plane.tls != Tls::Inspect) plane.tls = further.tls;
+  // Two rates meet in one that is within both: the fewer requests, over the longer while.
+  if (further.request_rate && !plane.request_rate) {
+    plane.request_rate = further.request_rate;
+  } else if (further.request_rate) {
+    const std::int64_t per_ms = std::max(plane.request_rate->per_ms, further.request_rate->per_ms);
+    if (further.request_rate->most < plane.request_rate->most) {
+      plane.request_rate = further.request_rate;
+    }
+    plane.request_rate->per_ms = per_ms;
+  }
+  Meet(plane.request_bytes, further.request_bytes);
+  Meet(plane.total_bytes, further.total_bytes);
+}
 
 void Meet(LifetimePlane& plane, const LifetimePlane& further) {
   Meet(plane.ttl, further.ttl);
@@ -176,6 +197,9 @@ void Unite(Class& floor, Class part) {
   // A floor allows nothing, so what is written of an allow is its `none`.
   if (!floor.image.allow_none) floor.image.allow_none = part.image.allow_none;
   if (!floor.image.exec) floor.image.exec = std::move(part.image.exec);
+  if (!floor.identity.secrets) floor.identity.secrets = std::move(part.identity.secrets);
+  if (!floor.identity.env) floor.identity.env = std::move(part.identity.env);
+  if (!floor.network.expose_none) floor.network.expose_none = part.network.expose_none;
   if (!floor.identity.access) floor.identity.access = std::move(part.identity.access);
   FilesystemPlane& files = floor.filesystem;
   if (!files.persist_none) files.persist_none = part.filesystem.persist_none;

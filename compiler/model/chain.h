@@ -27,12 +27,15 @@ enum class Grant : std::uint8_t {
   Image,
   Exec,
   Access,
+  Secrets,
+  Env,
   Scratch,
   Persist,
   Snapshot,
   Import,
   Export,
-  Egress
+  Egress,
+  Expose
 };
 
 // Whether the class itself writes allows of the kind, or `KIND none`.

@@ -26,6 +26,7 @@ enum class ClassId : std::uint32_t {};
 // `every sandbox`: PolicyModel::floor.
 inline constexpr ClassId FloorId{~std::uint32_t{0}};
 enum class ImageId : std::uint32_t {};
+enum class SecretId : std::uint32_t {};
 
 // `ticket: string?` in `attributes task { … }`. The n-th of the set has the slot
 // schema::DeclaredSlot(action, n).
@@ -49,6 +50,26 @@ struct List {
   std::string_view kind;  // hosts, addresses, digests, strings
   std::string name;
   std::vector<std::string> elements;  // sorted, each once
+  Span span;
+};
+
+// A name and port that a secret may go to.
+struct SecretHost {
+  std::string name;
+  std::uint16_t port = 443;
+  friend auto operator<=>(const SecretHost&, const SecretHost&) = default;
+};
+
+// `secret token { from env "TOKEN"  send bearer to "api.example" }`
+struct Secret {
+  enum class From : std::uint8_t { Env, File };
+  using Form = module::SecretForm;
+  std::string name;
+  From from = From::Env;
+  std::string source;  // the variable, or the path of the file, on the host
+  Form form = Form::Bearer;
+  std::string header;             // that it goes in, lower case
+  std::vector<SecretHost> hosts;  // sorted
   Span span;
 };
 
@@ -119,12 +140,32 @@ struct TokenGrant {
 // Who may ask beyond creator, owner and operators.
 struct AccessGrant {
   std::string id;
+  bool any = false;                     // everybody
   std::vector<std::string> principals;  // sorted; empty with `access none`
+  Span span;
+};
+
+struct SecretGrant {
+  std::string id;
+  SecretId secret;
+};
+// `secrets a, b`; `secrets none` grants none.
+struct SecretsGrant {
+  std::vector<SecretGrant> secrets;  // by id
+  Span span;
+};
+
+// `env "LANG"`; `env none` grants none.
+struct EnvGrant {
+  std::string id;
+  std::vector<std::string> names;  // sorted
   Span span;
 };
 
 struct IdentityPlane {
   std::optional<TokenGrant> token;
+  std::optional<SecretsGrant> secrets;
+  std::optional<EnvGrant> env;
   std::optional<AccessGrant> access;
 };
 
@@ -189,10 +230,18 @@ struct EgressTarget {
   bool http = false;
   bool https = false;
   bool tcp = false;
+  bool internet = false;                 // every name, and no address
   std::optional<values::Place> place;    // without: every name and every address
   std::vector<PortRange> ports;          // empty: every port
   std::optional<values::PathGlob> path;  // without: every path
   friend auto operator<=>(const EgressTarget&, const EgressTarget&) = default;
+};
+
+// `query k == "v"`: a parameter, decoded and unique.
+struct QueryTerm {
+  std::string key;
+  std::string value;
+  friend auto operator<=>(const QueryTerm&, const QueryTerm&) = default;
 };
 
 // `allow` and `deny` of a network plane. The effect says how text is read: an allow compares paths
@@ -204,6 +253,11 @@ struct EgressRule {
   // Sorted. Empty: every method, and what has none (a byte stream).
   std::vector<std::string> methods;
   std::vector<EgressTarget> targets;  // any of them; never empty
+  // About requests that HTTP become a WebSocket; an allow of anything else is not about them.
+  bool websocket = false;
+  std::vector<QueryTerm> query;    // sorted; all of them
+  std::optional<SecretId> secret;  // `using`: the gateway adds it. Allows only.
+  bool encoded_slash = false;      // an escaped slash in a path is one letter of it. Allows only.
   // `at`: every resolved address must lie in one of them, and the bar on private addresses is
   // lifted for this rule alone. Allows only.
   std::vector<values::Cidr> pins;
@@ -213,11 +267,48 @@ struct EgressRule {
   Span span;
 };
 
+// `limit 100 requests per 1m`.
+struct RequestRate {
+  std::string id;
+  std::int64_t most = 0;
+  std::int64_t per_ms = 0;
+  Span span;
+};
+
+// Who: `any`, `task.owner`, or a principal.
+struct Audience {
+  enum class Kind : std::uint8_t { Any, TaskOwner, Principal };
+  Kind kind = Kind::Any;
+  std::string principal;
+};
+
+// `expose 8080 to task.owner for at most 30m`.
+struct ExposeRule {
+  std::string id;
+  PortRange ports;
+  Audience to;
+  Bound lasts;
+  ExprId condition = NoExpr;
+  std::string message;
+  Span span;
+};
+
+enum class Tls : std::uint8_t { Names, Inspect };
+
 struct NetworkPlane {
+  std::optional<Tls> tls;
   std::vector<EgressRule> rules;   // by id
   std::vector<EgressRule> trials;  // by id: denies on trial
   std::optional<Span> allow_none;  // `allow none`
+  std::optional<RequestRate> request_rate;
+  std::optional<Bound> request_bytes;
+  std::optional<Bound> total_bytes;
+  std::vector<ExposeRule> exposes;  // by id
+  std::optional<Span> expose_none;  // `expose none`
 };
+
+// Whether what the rule says can be told of a request inside TLS only by who reads it.
+bool ReadsInsideTls(const EgressRule& rule);
 
 struct Idle {
   std::string id;
@@ -347,6 +438,7 @@ struct PolicyModel {
   std::vector<EnumType> enums;              // the schema's first, then declared ones
   std::vector<DeclaredAttribute> declared;  // by path
   std::vector<Image> images;                // by name
+  std::vector<Secret> secrets;              // by name
   std::vector<List> lists;                  // by name
   std::vector<Class> classes;               // by name
   // All that `every sandbox` says, if the set has it: a class called `sandbox` that allows nothing.
@@ -359,6 +451,9 @@ struct PolicyModel {
 
 inline const Class& At(const PolicyModel& model, ClassId id) {
   return id == FloorId ? *model.floor : model.classes[static_cast<std::size_t>(id)];
+}
+inline const Secret& At(const PolicyModel& model, SecretId id) {
+  return model.secrets[static_cast<std::size_t>(id)];
 }
 inline const Image& At(const PolicyModel& model, ImageId id) {
   return model.images[static_cast<std::size_t>(id)];

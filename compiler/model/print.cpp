@@ -127,17 +127,19 @@ std::string PlaceText(const values::Place& place) {
   return values::ToString(std::get<values::Cidr>(place));
 }
 
+std::string PortsText(const PortRange& range) {
+  return range.first == range.last ? fmt::format("{}", range.first)
+                                   : fmt::format("{}..{}", range.first, range.last);
+}
+
 std::string TargetText(const EgressTarget& target) {
   std::string text;
   if (target.http) text += "http ";
   if (target.https) text += "https ";
   if (target.tcp) text += "tcp ";
-  text += target.place ? Quote(PlaceText(*target.place)) : "any";
+  text += target.place ? Quote(PlaceText(*target.place)) : target.internet ? "internet" : "any";
   if (!target.ports.empty()) {
-    text += " port " + Joined(target.ports, [](const PortRange& range) {
-              return range.first == range.last ? fmt::format("{}", range.first)
-                                               : fmt::format("{}..{}", range.first, range.last);
-            });
+    text += " port " + Joined(target.ports, PortsText);
   }
   if (target.path) text += " path " + Quote(target.path->text);
   return text;
@@ -223,6 +225,47 @@ void PrintKept(const PolicyModel& model, const FilesystemPlane& plane, Lines& li
   if (plane.snapshot_none) lines.Add(1, "snapshot none");
 }
 
+std::string_view WordOf(module::SecretForm form) {
+  switch (form) {
+    case module::SecretForm::Bearer:
+      return "bearer";
+    case module::SecretForm::Basic:
+      return "basic";
+    case module::SecretForm::Header:
+      return "header";
+  }
+  CURFEW_UNREACHABLE("the switch names every form");
+}
+
+std::string SecretText(const Secret& secret) {
+  return fmt::format("secret {} from {} {} send {} {} to {}", secret.name,
+                     secret.from == Secret::From::Env ? "env" : "file", Quote(secret.source),
+                     WordOf(secret.form), Quote(secret.header),
+                     Joined(secret.hosts, [](const SecretHost& host) {
+                       return Quote(fmt::format("{}:{}", host.name, host.port));
+                     }));
+}
+
+// What is no `allow` and no `deny`.
+void PrintNetworkRest(const PolicyModel& model, const NetworkPlane& plane, Lines& lines) {
+  if (plane.allow_none) lines.Add(1, "network allow none");
+  if (plane.tls) lines.Add(1, "tls {}", *plane.tls == Tls::Inspect ? "inspect" : "names");
+  if (const auto& rate = plane.request_rate) {
+    lines.Add(1, "{}: limit {} requests per {}", rate->id, rate->most,
+              values::DurationText(rate->per_ms));
+  }
+  if (const auto& bound = plane.request_bytes) {
+    lines.Add(1, "{}: limit {} per request", bound->id, values::SizeText(bound->value.most));
+  }
+  if (const auto& bound = plane.total_bytes) {
+    lines.Add(1, "{}: limit {} in all", bound->id, values::SizeText(bound->value.most));
+  }
+  for (const ExposeRule& rule : plane.exposes) {
+    lines.Add(1, "{}: {}", rule.id, RuleText(model, rule));
+  }
+  if (plane.expose_none) lines.Add(1, "expose none");
+}
+
 void PrintClass(const PolicyModel& model, const Class& of, Lines& lines) {
   if (model.floor && &of == &*model.floor) {
     lines.Add(0, "every sandbox");
@@ -237,9 +280,21 @@ void PrintClass(const PolicyModel& model, const Class& of, Lines& lines) {
     lines.Add(1, "{}: token audience {} lives {}", grant->id, Quote(grant->token.audience),
               values::DurationText(grant->token.lives_ms));
   }
+  if (const auto& grant = of.identity.secrets) {
+    if (grant->secrets.empty()) lines.Add(1, "secrets none");
+    for (const SecretGrant& secret : grant->secrets) {
+      lines.Add(1, "{}: secrets {}", secret.id, At(model, secret.secret).name);
+    }
+  }
+  if (const auto& env = of.identity.env) {
+    lines.Add(1, "{}: env {}", env->id, env->names.empty() ? "none" : Joined(env->names, Quote));
+  }
   if (const auto& access = of.identity.access) {
-    lines.Add(1, "{}: access {}", access->id,
-              access->principals.empty() ? "none" : Joined(access->principals, Quote));
+    const std::string listed = Joined(access->principals, Quote);
+    lines.Add(1, "{}: access {}{}", access->id, access->any ? "any" : "",
+              access->any      ? (listed.empty() ? "" : ", " + listed)
+              : listed.empty() ? "none"
+                               : listed);
   }
   for (const Scratch& scratch : of.filesystem.scratch) {
     lines.Add(1, "scratch {} {}", Quote(scratch.path), values::SizeText(scratch.bytes));
@@ -258,7 +313,7 @@ void PrintClass(const PolicyModel& model, const Class& of, Lines& lines) {
   for (const EgressRule& rule : of.network.trials) {
     lines.Add(1, "{}: {}", rule.id, RuleText(model, rule));
   }
-  if (of.network.allow_none) lines.Add(1, "network allow none");
+  PrintNetworkRest(model, of.network, lines);
   if (const auto& ttl = of.lifetime.ttl) {
     lines.Add(1, "{}: ttl {}", ttl->id, BoundText(*ttl, values::DurationText));
   }
@@ -406,15 +461,42 @@ std::string RuleText(const PolicyModel& model, const TransferRule& rule) {
 std::string RuleText(const PolicyModel& model, const EgressRule& rule) {
   std::string text = TrialText(rule.trial);
   text += rule.effect == EgressRule::Effect::Allow ? "allow " : "deny ";
-  text += rule.methods.empty() ? "any"
-                               : Joined(rule.methods, [](const std::string& name) { return name; });
+  text += rule.websocket ? "websocket"
+          : rule.methods.empty()
+              ? "any"
+              : Joined(rule.methods, [](const std::string& name) { return name; });
   text += " to " + Joined(rule.targets, TargetText, "; ");
   if (!rule.pins.empty()) {
     text += " at " + Joined(rule.pins, [](const values::Cidr& block) {
               return Quote(values::ToString(block));
             });
   }
+  if (!rule.query.empty()) {
+    text += " query " + Joined(rule.query, [](const QueryTerm& term) {
+              return term.key + " == " + Quote(term.value);
+            });
+  }
+  if (rule.encoded_slash) text += " with encoded slash";
+  if (rule.secret) text += " using " + At(model, *rule.secret).name;
   return text + TailText(model, rule.condition, rule.message);
+}
+
+std::string Print(const Audience& audience) {
+  switch (audience.kind) {
+    case Audience::Kind::Any:
+      return "any";
+    case Audience::Kind::TaskOwner:
+      return "task.owner";
+    case Audience::Kind::Principal:
+      return Quote(audience.principal);
+  }
+  CURFEW_UNREACHABLE("the switch names every kind");
+}
+
+std::string RuleText(const PolicyModel& model, const ExposeRule& rule) {
+  return fmt::format("expose {} to {} for {}{}", PortsText(rule.ports), Print(rule.to),
+                     BoundText(rule.lasts, values::DurationText),
+                     TailText(model, rule.condition, rule.message));
 }
 
 std::string PrintDeclarations(const PolicyModel& model) {
@@ -426,6 +508,7 @@ std::string PrintDeclarations(const PolicyModel& model) {
   for (const Image& image : model.images) {
     lines.Add(0, "image {} ref {} digest {}", image.name, Quote(image.ref), ToString(image.digest));
   }
+  for (const Secret& secret : model.secrets) lines.Add(0, "{}", SecretText(secret));
   for (const List& list : model.lists) {
     lines.Add(0, "{} {} [{}]", list.kind, list.name, Joined(list.elements, Quote));
   }

@@ -21,5 +21,7 @@ std::string Print(const PolicyModel& model, const Type& type);
 std::string RuleText(const PolicyModel& model, const Rule& rule);
 std::string RuleText(const PolicyModel& model, const TransferRule& rule);
 std::string RuleText(const PolicyModel& model, const EgressRule& rule);
+std::string RuleText(const PolicyModel& model, const ExposeRule& rule);
+std::string Print(const Audience& audience);
 
 }  // namespace curfew::model

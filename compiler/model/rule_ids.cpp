@@ -14,9 +14,12 @@ constexpr std::string_view kBuiltinIds[] = {
 
 // What silence, bounds and time deny by, in every class.
 constexpr std::string_view kOfEveryClass[] = {
-    "image.isolation", "image.size.cpu",   "image.size.memory",      "image.size.disk",
-    "identity.env",    "identity.secrets", "identity.token",         "filesystem.persist",
-    "lifetime.ttl",    "lifetime.idle",    "filesystem.import.size", "filesystem.export.size"};
+    "image.isolation",        "image.size.cpu",         "image.size.memory",
+    "image.size.disk",        "identity.env",           "identity.secrets",
+    "identity.token",         "filesystem.persist",     "lifetime.ttl",
+    "lifetime.idle",          "filesystem.import.size", "filesystem.export.size",
+    "network.limit.requests", "network.limit.request",  "network.limit.total",
+    "network.expose.lasts"};
 
 // What a class that grants snapshots denies by.
 constexpr std::string_view kOfSnapshots[] = {"expires", "size",   "keep",  "branches",
@@ -79,6 +82,7 @@ std::vector<std::string> KnownIds(const PolicyModel& model) {
     for (const TransferRule& rule : of.filesystem.exports) ids.push_back(rule.id);
     for (const EgressRule& rule : of.network.rules) ids.push_back(rule.id);
     for (const EgressRule& rule : of.network.trials) ids.push_back(rule.id);
+    for (const ExposeRule& rule : of.network.exposes) ids.push_back(rule.id);
   };
   for (const Class& of : model.classes) {
     ids.push_back(of.name);

@@ -20,6 +20,13 @@ bool WishesKvm(const Request& create) {
   return schema::InfoOf(schema::Enum::WishedIsolation).values[ordinal] == "kvm";
 }
 
+std::vector<std::string> Wished(const Request& create, schema::Slot wish) {
+  std::vector<std::string> names;
+  if (!create.is_present(wish)) return names;
+  for (const Value& name : create.value(wish).elements()) names.emplace_back(name.text());
+  return names;
+}
+
 }  // namespace
 
 std::optional<CreatePlan> PlanOf(const PlanTemplate& granted, const Request& create) {
@@ -52,6 +59,8 @@ std::optional<CreatePlan> PlanOf(const PlanTemplate& granted, const Request& cre
       plan.volumes.push_back(*volume);
     }
   }
+  plan.secrets = Wished(create, slot::CreateSecrets);
+  plan.env = Wished(create, slot::CreateEnv);
   if (granted.token) plan.token_ms = std::min(granted.token->lives_ms, plan.ttl_ms);
   return plan;
 }

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace curfew::module {
@@ -20,6 +21,8 @@ struct CreatePlan {
   std::int64_t ttl_ms = 0;
   Isolation isolation = Isolation::Kvm;
   std::vector<Volume> volumes;           // those that are attached
+  std::vector<std::string> secrets;      // that were wished for
+  std::vector<std::string> env;          // so too
   std::optional<std::int64_t> token_ms;  // how long the token lives: never longer than the sandbox
 };
 

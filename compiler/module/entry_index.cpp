@@ -152,6 +152,7 @@ Guards Derivation::Of(std::uint32_t condition, std::size_t depth) {
     case NodeOp::Starts:
     case NodeOp::PathIn:
     case NodeOp::TextIn:
+    case NodeOp::QueryIn:
     case NodeOp::AddressIn:
     case NodeOp::AddressInItems:
       return {};

@@ -104,7 +104,7 @@ std::variant<Value, ValueProblem> FromString(const std::string& text, const Fact
     case TypeKind::Host:
       return Text(values::ParseHost(text), arena);
     case TypeKind::UrlPath:
-      return Text(values::ParseUrlPath(text), arena);
+      return Text(values::ParseUrlPath(text, values::EscapedSlashes::Kept), arena);
     case TypeKind::FilePath:
       return Text(values::ParseFilePath(text), arena);
     case TypeKind::Digest: {

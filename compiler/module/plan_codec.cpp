@@ -156,6 +156,15 @@ void Walk(Io& io, const std::optional<T>& value) {
   if (is_there) Walk(io, *value);
 }
 
+template <typename Io, typename T>
+  requires std::is_same_v<std::remove_const_t<T>, EgressLimits>
+void Walk(Io& io, T& limits) {
+  Walk(io, limits.requests);
+  io.Number(limits.window_ms);
+  Walk(io, limits.request_bytes);
+  Walk(io, limits.total_bytes);
+}
+
 // A bit that no action has is lost in reading, so that the bytes are not in their one form.
 template <typename Io, typename T>
   requires std::is_same_v<std::remove_const_t<T>, Evidence>
@@ -183,6 +192,23 @@ void WalkPlan(Io& io, Plan& plan) {
   Flag(io, plan.disk_is_bounded);
   Byte(io, plan.isolation, static_cast<std::uint8_t>(Isolation::Any));
   Walk(io, plan.token);
+  io.List(plan.secrets, [&](auto& secret) {
+    io.Text(secret.name);
+    Flag(io, secret.from_file);
+    io.Text(secret.source);
+    Byte(io, secret.form, static_cast<std::uint8_t>(SecretForm::Header));
+    io.Text(secret.header);
+    io.List(secret.hosts, [&](auto& host) {
+      io.Text(host.name);
+      io.Number(host.port);
+    });
+  });
+  io.List(plan.secret_uses, [&](auto& use) {
+    io.Text(use.rule);
+    io.Text(use.secret);
+  });
+  io.List(plan.env, [&](auto& name) { io.Text(name); });
+  Flag(io, plan.access_any);
   io.List(plan.access, [&](auto& principal) { io.Text(principal); });
   io.List(plan.scratch, [&](auto& scratch) {
     io.Text(scratch.path);
@@ -214,6 +240,15 @@ void WalkPlan(Io& io, Plan& plan) {
   io.List(plan.imports, transfer_rule);
   io.List(plan.exports, transfer_rule);
   Flag(io, plan.network);
+  Flag(io, plan.inspects_tls);
+  Flag(io, plan.opens_websockets);
+  Walk(io, plan.limits);
+  io.List(plan.exposes, [&](auto& expose) {
+    io.Number(expose.first_port);
+    io.Number(expose.last_port);
+    io.Text(expose.to);
+    Walk(io, expose.lasts_ms);
+  });
   Walk(io, plan.ttl_ms);
   Walk(io, plan.idle_ms);
   Byte(io, plan.idle_end, static_cast<std::uint8_t>(IdleEnd::Freeze));

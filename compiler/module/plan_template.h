@@ -35,6 +35,29 @@ struct TokenGrant {
   friend bool operator==(const TokenGrant&, const TokenGrant&) = default;
 };
 
+// A secret that a sandbox may have. The gateway sends it, and nobody else has it.
+enum class SecretForm : std::uint8_t { Bearer, Basic, Header };
+struct SecretGrant {
+  struct Host {
+    std::string name;
+    std::int64_t port = 443;
+    friend bool operator==(const Host&, const Host&) = default;
+  };
+  std::string name;
+  bool from_file = false;  // its source is a path on the host; otherwise a variable of it
+  std::string source;
+  SecretForm form = SecretForm::Bearer;
+  std::string header;
+  std::vector<Host> hosts;
+  friend bool operator==(const SecretGrant&, const SecretGrant&) = default;
+};
+// What the rule of this id allows goes with the secret.
+struct SecretUse {
+  std::string rule;
+  std::string secret;
+  friend bool operator==(const SecretUse&, const SecretUse&) = default;
+};
+
 struct ScratchMount {
   std::string path;
   std::int64_t bytes = 0;
@@ -76,6 +99,25 @@ struct SnapshotGrant {
   friend bool operator==(const SnapshotGrant&, const SnapshotGrant&) = default;
 };
 
+// Bounds of what leaves. Whoever serves counts requests over `window_ms`, also where nothing bounds
+// them.
+struct EgressLimits {
+  std::optional<std::int64_t> requests;  // in any window
+  std::int64_t window_ms = 60'000;
+  std::optional<std::int64_t> request_bytes;
+  std::optional<std::int64_t> total_bytes;
+  friend bool operator==(const EgressLimits&, const EgressLimits&) = default;
+};
+
+// Ports inside that may be made reachable.
+struct ExposeGrant {
+  std::int64_t first_port = 0;
+  std::int64_t last_port = 0;  // included
+  std::string to;              // a principal, `task.owner` or `any`
+  Bound lasts_ms;
+  friend bool operator==(const ExposeGrant&, const ExposeGrant&) = default;
+};
+
 enum class Isolation : std::uint8_t { Kvm, Any };
 enum class IdleEnd : std::uint8_t { Close, Freeze };
 
@@ -103,13 +145,21 @@ struct PlanTemplate {
   bool disk_is_bounded = false;  // a class without a disk size gets no disk beyond its scratch
   Isolation isolation = Isolation::Kvm;
   std::optional<TokenGrant> token;
+  std::vector<SecretGrant> secrets;
+  std::vector<SecretUse> secret_uses;
+  std::vector<std::string> env;     // variables that may be passed, by name
+  bool access_any = false;          // everybody has access
   std::vector<std::string> access;  // principals
   std::vector<ScratchMount> scratch;
   std::vector<Volume> volumes;           // by name
   std::vector<SnapshotGrant> snapshots;  // by kind
   std::vector<TransferGrant> imports;
   std::vector<TransferGrant> exports;
-  bool network = false;  // some allow exists: the plan needs a driver that can judge egress
+  bool network = false;       // some allow exists: the plan needs a driver that can judge egress
+  bool inspects_tls = false;  // the plan needs one that reads inside TLS
+  bool opens_websockets = false;  // the plan needs one that judges WebSockets
+  EgressLimits limits;
+  std::vector<ExposeGrant> exposes;
   Bound ttl_ms;
   std::optional<std::int64_t> idle_ms;
   IdleEnd idle_end = IdleEnd::Close;

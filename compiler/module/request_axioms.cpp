@@ -92,7 +92,8 @@ void CheckMethod(const Request& request, std::vector<RequestProblem>& problems) 
   const auto words = schema::InfoOf(schema::Enum::Scheme).values;
   const auto scheme = static_cast<std::size_t>(request.value(slot::EgressScheme).integer);
   if (scheme >= words.size() || words[scheme] != "tcp") return;
-  for (const Slot of_http : {slot::EgressMethod, slot::EgressPath, slot::EgressQuery}) {
+  for (const Slot of_http :
+       {slot::EgressMethod, slot::EgressPath, slot::EgressQuery, slot::EgressUpgrade}) {
     if (!request.is_present(of_http)) continue;
     const std::string_view path = schema::AttributesOf(Action::Egress)[of_http].path;
     problems.push_back({PointerOf(path), fmt::format("a byte stream (`tcp`) has no {}",

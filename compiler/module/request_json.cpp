@@ -39,7 +39,8 @@ bool IsLater(Slot slot, Stage stage) {
   if (stage == Stage::Request) return false;
   constexpr std::array kOfRequest = {schema::slot::EgressMethod, schema::slot::EgressPath,
                                      schema::slot::EgressQuery,  schema::slot::EgressBytes,
-                                     schema::slot::EgressTotal,  schema::slot::EgressRequests};
+                                     schema::slot::EgressTotal,  schema::slot::EgressRequests,
+                                     schema::slot::EgressUpgrade};
   if (std::find(kOfRequest.begin(), kOfRequest.end(), slot) != kOfRequest.end()) return true;
   return stage == Stage::Name && slot == schema::slot::EgressIp;
 }

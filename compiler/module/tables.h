@@ -82,18 +82,19 @@ enum class NodeOp : std::uint8_t {
   LessEqual,
   Greater,
   GreaterEqual,
-  In,             // term a is an element of items term b
-  SubsetOf,       // every element of items term a is one of items term b
-  Intersects,     // some element of items term a is one of items term b
-  SameItems,      // items term a and items term b are equal element by element
-  Starts,         // items term a begins with items term b
-  HostIn,         // text term a meets one of patterns[b, b + c), ascending; values::HostReach
-  PathIn,         // text term a meets one of patterns[b, b + c): mode is a values::Reading
-  TextIn,         // text term a meets one of patterns[b, b + c): globs of `matches`
-  AddressIn,      // text term a, 16 bytes, lies in one of blocks[b, b + c)
-  AddressInItems  // text term a, 16 bytes, lies in an element of items term b: 17 bytes each
+  In,              // term a is an element of items term b
+  SubsetOf,        // every element of items term a is one of items term b
+  Intersects,      // some element of items term a is one of items term b
+  SameItems,       // items term a and items term b are equal element by element
+  Starts,          // items term a begins with items term b
+  HostIn,          // text term a meets one of patterns[b, b + c), ascending; values::HostReach
+  PathIn,          // text term a meets one of patterns[b, b + c): mode is a values::Reading
+  TextIn,          // text term a meets one of patterns[b, b + c): globs of `matches`
+  AddressIn,       // text term a, 16 bytes, lies in one of blocks[b, b + c)
+  AddressInItems,  // text term a, 16 bytes, lies in an element of items term b: 17 bytes each
+  QueryIn          // text term a meets one of patterns[b, b + c): mode is a values::QueryReading
 };
-inline constexpr std::size_t NodeOpCount = 25;
+inline constexpr std::size_t NodeOpCount = 26;
 
 struct NodeRecord {
   NodeOp op = NodeOp::False;

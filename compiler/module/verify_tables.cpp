@@ -5,6 +5,7 @@
 #include "compiler/module/entry_index.h"
 #include "compiler/values/host.h"
 #include "compiler/values/path.h"
+#include "compiler/values/query.h"
 
 #include <algorithm>
 #include <array>
@@ -66,13 +67,14 @@ bool IsPattern(NodeOp op, std::string_view text) {
     const auto host = values::ParseHost(text);
     return host && *host == text;
   }
+  if (op == NodeOp::QueryIn) return values::IsQueryTerm(text);
   if (op == NodeOp::TextIn) {
     const auto glob = values::ParseTextGlob(text);
     return glob && glob->text == text;
   }
   const auto file = values::ParseFileGlob(text);
   if (file && file->text == text) return true;
-  const auto url = values::ParseUrlGlob(text);
+  const auto url = values::ParseUrlGlob(text, values::EscapedSlashes::Kept);
   return url && url->text == text;
 }
 
@@ -329,6 +331,7 @@ std::uint64_t Verifier::StepsOf(const NodeRecord& node) const {
     case NodeOp::HostIn:
     case NodeOp::PathIn:
     case NodeOp::TextIn:
+    case NodeOp::QueryIn:
     case NodeOp::AddressIn:
       return Plus(1, node.c);
     case NodeOp::False:
@@ -378,6 +381,7 @@ bool Verifier::NodeShape(std::uint32_t index) {
     case NodeOp::HostIn:
     case NodeOp::PathIn:
     case NodeOp::TextIn:
+    case NodeOp::QueryIn:
       return IsIn(node.a, t_.terms) && IsWithin({node.b, node.c}, t_.patterns);
     case NodeOp::AddressIn:
       return IsIn(node.a, t_.terms) && IsWithin({node.b, node.c}, t_.addresses);
@@ -421,7 +425,7 @@ bool Verifier::Nodes() {
 
 // Each pattern must be canonical for every operator that reads it.
 bool Verifier::Patterns() {
-  constexpr std::array kOps = {NodeOp::HostIn, NodeOp::PathIn, NodeOp::TextIn};
+  constexpr std::array kOps = {NodeOp::HostIn, NodeOp::PathIn, NodeOp::TextIn, NodeOp::QueryIn};
   for (const PatternRecord& pattern : t_.patterns) {
     if (!IsIn(pattern.text, t_.texts)) return Fail("a pattern out of range");
   }
@@ -439,9 +443,10 @@ bool Verifier::Patterns() {
       if (readers == 0) continue;
       const auto [text, mode] = t_.patterns[i];
       const std::uint32_t mode_max =
-          op == NodeOp::HostIn   ? static_cast<std::uint32_t>(values::HostReach::AnyDepth)
-          : op == NodeOp::PathIn ? static_cast<std::uint32_t>(values::Reading::Wide)
-                                 : 0u;
+          op == NodeOp::HostIn    ? static_cast<std::uint32_t>(values::HostReach::AnyDepth)
+          : op == NodeOp::PathIn  ? static_cast<std::uint32_t>(values::Reading::Wide)
+          : op == NodeOp::QueryIn ? static_cast<std::uint32_t>(values::QueryReading::Wide)
+                                  : 0u;
       if (mode > mode_max) return Fail("a pattern of no mode");
       if (!IsPattern(op, t_.TextOf(text))) return Fail("a pattern that is not canonical");
     }
@@ -626,6 +631,7 @@ bool Verifier::NodeTypes(std::uint32_t index, std::optional<ValueClass> element)
     case NodeOp::HostIn:
     case NodeOp::PathIn:
     case NodeOp::TextIn:
+    case NodeOp::QueryIn:
     case NodeOp::AddressIn:
       return left() == ValueClass::Text;
     case NodeOp::AddressInItems:

@@ -23,6 +23,8 @@ constexpr std::size_t kQuestionBytesMax = 160;
 std::vector<std::string> IdsOf(const module::RuleList& list, const module::PolicyModule& policy) {
   std::vector<std::string> ids;
   for (const module::RuleIndex rule : list.written()) ids.emplace_back(policy.rule(rule).id);
+  // Rules stand by id, and an id with several reasons is one id.
+  ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
   return ids;
 }
 

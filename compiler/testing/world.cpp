@@ -92,6 +92,7 @@ void World::Created(const module::PlanTemplate& granted, const module::CreatePla
                    .frozen_ms = granted.frozen_ms};
   sandbox.hard_end_ms = elapsed_ms_ + granted.ttl_ms.most;
   sandbox.life.last_activity_ms = elapsed_ms_;
+  sandbox.window_ms = granted.limits.window_ms;
   if (plan.token_ms) sandbox.token_until_ms = elapsed_ms_ + *plan.token_ms;
   sandbox_ = std::move(sandbox);
   ++running_;
@@ -121,7 +122,7 @@ void World::Allowed(const model::AskStep& ask, const Request& request) {
     sandbox_->exported_bytes += request.value(slot::ExportSize).integer;
   }
   if (ask.action == Action::Egress) {
-    ++sandbox_->egress_requests;
+    sandbox_->egress_at_ms.push_back(elapsed_ms_);
     sandbox_->egress_bytes += request.value(slot::EgressBytes).integer;
   }
 }
@@ -291,6 +292,14 @@ void World::AddFrozen(Request& request) {
   SetText(request, slot::ResumeSnapshotImage, std::string(AsText(sandbox_->image.bytes)));
 }
 
+// Requests that left within the class's window, as the gateway counts them.
+std::int64_t World::RequestsInWindow() const {
+  if (!sandbox_) return 0;
+  const std::int64_t since = elapsed_ms_ - sandbox_->window_ms;
+  return std::count_if(sandbox_->egress_at_ms.begin(), sandbox_->egress_at_ms.end(),
+                       [since](std::int64_t at_ms) { return at_ms > since; });
+}
+
 // What the harness says where the test is silent (language.md sections 5.11 and 11).
 void World::AddHost(Request& request) {
   if (!request.is_known(slot::HostCapabilities)) {
@@ -301,7 +310,7 @@ void World::AddHost(Request& request) {
   if (request.action() != Action::Egress) return;
   // A request without a body, counted as the gateway would.
   SetUnlessKnown(request, slot::EgressBytes, 0);
-  SetUnlessKnown(request, slot::EgressRequests, sandbox_ ? sandbox_->egress_requests + 1 : 1);
+  SetUnlessKnown(request, slot::EgressRequests, RequestsInWindow() + 1);
   SetUnlessKnown(
       request, slot::EgressTotal,
       (sandbox_ ? sandbox_->egress_bytes : 0) + request.value(slot::EgressBytes).integer);

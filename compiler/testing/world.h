@@ -85,7 +85,8 @@ class World {
     std::optional<std::int64_t> token_until_ms;
     std::int64_t imported_bytes = 0;
     std::int64_t exported_bytes = 0;
-    std::int64_t egress_requests = 0;
+    std::int64_t window_ms = 0;
+    std::vector<std::int64_t> egress_at_ms;  // each request that left
     std::int64_t egress_bytes = 0;
   };
 
@@ -93,6 +94,7 @@ class World {
                const std::optional<model::Constant>& value);
   void SetText(module::Request& request, schema::Slot slot, std::string text);
   void SetUnlessKnown(module::Request& request, schema::Slot slot, std::int64_t integer);
+  [[nodiscard]] std::int64_t RequestsInWindow() const;
   void AddGiven(module::Request& request);
   void AddHost(module::Request& request);
   void AddSandbox(module::Request& request);

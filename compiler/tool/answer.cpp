@@ -119,6 +119,19 @@ std::string RecordText(const module::Evidence& evidence) {
   return fmt::format("all except allows of {}", fmt::join(UnrecordedAllowsOf(evidence), ", "));
 }
 
+std::vector<std::string> LimitTexts(const module::EgressLimits& limits) {
+  std::vector<std::string> texts;
+  if (limits.requests) {
+    texts.push_back(fmt::format("{} requests per {}", *limits.requests,
+                                values::DurationText(limits.window_ms)));
+  }
+  if (limits.request_bytes) {
+    texts.push_back(values::SizeText(*limits.request_bytes) + " per request");
+  }
+  if (limits.total_bytes) texts.push_back(values::SizeText(*limits.total_bytes) + " in all");
+  return texts;
+}
+
 void AppendPlan(std::string& text, const module::PlanTemplate& granted,
                 const module::CreatePlan& plan) {
   text += "plan\n";
@@ -130,6 +143,9 @@ void AppendPlan(std::string& text, const module::PlanTemplate& granted,
     row("token", fmt::format("audience {}, lives {}", granted.token->audience,
                              values::DurationText(*plan.token_ms)));
   }
+  if (!plan.secrets.empty()) row("secrets", fmt::format("{}", fmt::join(plan.secrets, ", ")));
+  if (!plan.env.empty()) row("env", fmt::format("{}", fmt::join(plan.env, ", ")));
+  if (granted.access_any) row("access", "any");
   if (!granted.access.empty()) row("access", fmt::format("{}", fmt::join(granted.access, ", ")));
   for (const module::ScratchMount& mount : granted.scratch) {
     row("scratch", fmt::format("{} {}", mount.path, values::SizeText(mount.bytes)));
@@ -139,6 +155,14 @@ void AppendPlan(std::string& text, const module::PlanTemplate& granted,
   for (const module::TransferGrant& grant : granted.imports) row("import", TransferText(grant));
   for (const module::TransferGrant& grant : granted.exports) row("export", TransferText(grant));
   row("network", granted.network ? "through the gateway" : "none");
+  if (granted.network) {
+    row("tls", granted.inspects_tls ? "inspect" : "names");
+    for (const std::string& limit : LimitTexts(granted.limits)) row("limit", limit);
+  }
+  for (const module::ExposeGrant& grant : granted.exposes) {
+    row("expose", fmt::format("{}..{} to {} for at most {}", grant.first_port, grant.last_port,
+                              grant.to, values::DurationText(grant.lasts_ms.most)));
+  }
   row("record", RecordText(granted.evidence));
   if (!granted.evidence.redacted_headers.empty()) {
     row("redact", fmt::format("header {}", fmt::join(granted.evidence.redacted_headers, ", ")));
@@ -212,6 +236,9 @@ Json JsonOf(const module::PlanTemplate& granted, const module::CreatePlan& plan)
     json["token"] = {{"audience", granted.token->audience},
                      {"lives", values::DurationText(*plan.token_ms)}};
   }
+  json["secrets"] = plan.secrets;
+  json["env"] = plan.env;
+  if (granted.access_any) json["access_any"] = true;
   json["access"] = granted.access;
   json["scratch"] = Json::array();
   for (const module::ScratchMount& mount : granted.scratch) {
@@ -226,6 +253,24 @@ Json JsonOf(const module::PlanTemplate& granted, const module::CreatePlan& plan)
   json["import"] = JsonOf(granted.imports);
   json["export"] = JsonOf(granted.exports);
   json["network"] = granted.network;
+  json["tls"] = granted.inspects_tls ? "inspect" : "names";
+  json["limit"] = Json::object();
+  if (granted.limits.requests) {
+    json["limit"]["requests"] = *granted.limits.requests;
+    json["limit"]["per"] = values::DurationText(granted.limits.window_ms);
+  }
+  if (granted.limits.request_bytes) {
+    json["limit"]["request"] = values::SizeText(*granted.limits.request_bytes);
+  }
+  if (granted.limits.total_bytes) {
+    json["limit"]["total"] = values::SizeText(*granted.limits.total_bytes);
+  }
+  json["expose"] = Json::array();
+  for (const module::ExposeGrant& grant : granted.exposes) {
+    json["expose"].push_back({{"ports", {grant.first_port, grant.last_port}},
+                              {"to", grant.to},
+                              {"at_most", values::DurationText(grant.lasts_ms.most)}});
+  }
   json["record"] = {{"except_allows_of", UnrecordedAllowsOf(granted.evidence)},
                     {"redact_headers", granted.evidence.redacted_headers},
                     {"retain", values::DurationText(granted.evidence.retain_ms)}};

@@ -44,6 +44,19 @@ std::string RecordText(const module::Evidence& evidence) {
   return "all" + exceptions;
 }
 
+std::vector<std::string> LimitTexts(const module::EgressLimits& limits) {
+  std::vector<std::string> texts;
+  if (limits.requests) {
+    texts.push_back(fmt::format("{} requests per {}", *limits.requests,
+                                values::DurationText(limits.window_ms)));
+  }
+  if (limits.request_bytes) {
+    texts.push_back(values::SizeText(*limits.request_bytes) + " per request");
+  }
+  if (limits.total_bytes) texts.push_back(values::SizeText(*limits.total_bytes) + " in all");
+  return texts;
+}
+
 // With every plane, in the language's order; what stays empty is not told.
 ClassTable EmptyTable(std::string name) {
   ClassTable table{.name = std::move(name), .planes = {}};
@@ -67,7 +80,7 @@ class ClassRows {
     Image(plan);
     Identity(plan);
     Filesystem(plan);
-    if (!plan.network) Row("network", "egress", "none");
+    Network(plan);
     Lifetime(plan);
     Row("evidence", "record", RecordText(plan.evidence));
     if (!plan.evidence.redacted_headers.empty()) {
@@ -94,9 +107,22 @@ class ClassRows {
         plan.token ? fmt::format("audience {}, lives {}", plan.token->audience,
                                  values::DurationText(plan.token->lives_ms))
                    : "none");
+    for (const module::SecretGrant& secret : plan.secrets) Row("identity", "secrets", secret.name);
+    if (!plan.env.empty()) Row("identity", "env", fmt::format("{}", fmt::join(plan.env, ", ")));
     Row("identity", "access",
-        plan.access.empty() ? "creator, owner and operators"
-                            : fmt::format("{}", fmt::join(plan.access, ", ")));
+        plan.access_any       ? "any"
+        : plan.access.empty() ? "creator, owner and operators"
+                              : fmt::format("{}", fmt::join(plan.access, ", ")));
+  }
+  void Network(const PlanTemplate& plan) {
+    if (!plan.network) Row("network", "egress", "none");
+    if (plan.network) Row("network", "tls", plan.inspects_tls ? "inspect" : "names");
+    for (std::string& limit : LimitTexts(plan.limits)) Row("network", "limit", std::move(limit));
+    for (const module::ExposeGrant& grant : plan.exposes) {
+      Row("network", "expose",
+          fmt::format("{}..{} to {} for {}", grant.first_port, grant.last_port, grant.to,
+                      BoundText(grant.lasts_ms, values::DurationText)));
+    }
   }
   void Filesystem(const PlanTemplate& plan) {
     for (const module::ScratchMount& mount : plan.scratch) {

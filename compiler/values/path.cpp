@@ -94,6 +94,18 @@ bool MatchesSegments(std::string_view glob, std::string_view path, Reading readi
   return !path_rest;
 }
 
+// `/a%2Fb` as `/a/b`.
+std::string WithSlashes(std::string_view path) {
+  std::string text;
+  while (true) {
+    const std::size_t end = std::min(path.find(EscapedSlash), path.size());
+    text.append(path.substr(0, end));
+    if (end == path.size()) return text;
+    text += '/';
+    path.remove_prefix(end + EscapedSlash.size());
+  }
+}
+
 // `/a;x/;y/b;` as `/a/b` (RFC 3986, 3.3).
 std::string WithoutParameters(std::string_view path) {
   std::string text;
@@ -142,7 +154,8 @@ bool SegmentsMeet(std::string_view a, std::string_view b) {
 
 // One segment of a glob that is not `**`: its stars are counted and its escapes checked; `out` gets
 // its canonical text.
-std::optional<Error> ReadGlobSegment(std::string_view segment, bool of_url, std::string& out) {
+std::optional<Error> ReadGlobSegment(std::string_view segment, bool of_url, EscapedSlashes slash,
+                                     std::string& out) {
   std::size_t stars = 0;
   for (std::size_t i = 0; i < segment.size(); ++i) {
     const char c = segment[i];
@@ -163,7 +176,7 @@ std::optional<Error> ReadGlobSegment(std::string_view segment, bool of_url, std:
       out.push_back('\\');
       out.push_back(segment[i]);
     } else if (of_url) {
-      const UrlByte byte = ReadUrlByte(segment, i);
+      const UrlByte byte = ReadUrlByte(segment, i, slash);
       if (byte.error) return byte.error;
       byte.AppendTo(out);
       i += byte.size - 1;
@@ -176,7 +189,7 @@ std::optional<Error> ReadGlobSegment(std::string_view segment, bool of_url, std:
   return std::nullopt;
 }
 
-Parsed<PathGlob> ParseGlob(std::string_view text, bool of_url) {
+Parsed<PathGlob> ParseGlob(std::string_view text, bool of_url, EscapedSlashes slash) {
   if (text.size() > limits::PathBytesMax) {
     return Error{ErrorKind::TooLong, "a path has at most 8192 bytes"};
   }
@@ -200,10 +213,12 @@ Parsed<PathGlob> ParseGlob(std::string_view text, bool of_url) {
                    last ? "a file path does not end in `/`" : "a path has no empty segment"};
     }
     std::string canonical;
-    if (auto error = ReadGlobSegment(segments[i], of_url, canonical)) return *std::move(error);
+    if (auto error = ReadGlobSegment(segments[i], of_url, slash, canonical))
+      return *std::move(error);
     if (canonical == "." || canonical == "..") {
       return Error{ErrorKind::Malformed, "a path has no segment `.` or `..`"};
     }
+    if (of_url && HidesSegment(canonical)) return HiddenSegment();
     glob.text += canonical;
   }
   if (of_url && HasBadUtf8(glob.text)) {
@@ -234,15 +249,25 @@ Parsed<std::string> ParseFilePath(std::string_view text) {
   return std::string(text);
 }
 
-Parsed<PathGlob> ParseFileGlob(std::string_view text) { return ParseGlob(text, false); }
+Parsed<PathGlob> ParseFileGlob(std::string_view text) {
+  return ParseGlob(text, false, EscapedSlashes::Refused);
+}
 
-Parsed<PathGlob> ParseUrlGlob(std::string_view text) { return ParseGlob(text, true); }
+Parsed<PathGlob> ParseUrlGlob(std::string_view text, EscapedSlashes slash) {
+  return ParseGlob(text, true, slash);
+}
 
 bool MatchesPathGlob(std::string_view glob, std::string_view path, Reading reading) {
   if (!glob.starts_with('/') || !path.starts_with('/')) return false;
   if (MatchesSegments(glob, path, reading)) return true;
-  return reading == Reading::Wide && path.find(';') != std::string_view::npos &&
-         MatchesSegments(glob, WithoutParameters(path), reading);
+  const auto holds = [](std::string_view text, std::string_view part) {
+    return text.find(part) != std::string_view::npos;
+  };
+  if (reading == Reading::Exact || (!holds(path, ";") && !holds(path, EscapedSlash))) return false;
+  const std::string slashed = WithSlashes(path);
+  return MatchesSegments(glob, slashed, reading) ||
+         MatchesSegments(glob, WithoutParameters(path), reading) ||
+         MatchesSegments(glob, WithoutParameters(slashed), reading);
 }
 
 bool Meet(const PathGlob& a, const PathGlob& b) {
@@ -314,6 +339,8 @@ bool MatchesTextGlob(std::string_view glob, std::string_view text) {
   // Between the two stars: the first place will do, since what follows is free.
   text.remove_suffix(tail);
   const std::string_view middle = glob.substr(0, star);
+  const bool is_plain = !middle.empty() && middle.find('\\') == std::string_view::npos;
+  if (is_plain) return text.find(middle) != std::string_view::npos;
   for (; text.size() >= LiteralBytes(middle); text.remove_prefix(1)) {
     std::string_view rest_glob = middle;
     std::string_view rest_text = text;

@@ -27,12 +27,19 @@ struct PathGlob {
 };
 
 Parsed<PathGlob> ParseFileGlob(std::string_view text);
+// A slash that is escaped in the path of a URL: servers read it in two ways, as one letter of a
+// segment or as the end of it. Where it is kept it is one letter, spelt `%2F`.
+inline constexpr std::string_view EscapedSlash = "%2F";
+enum class EscapedSlashes : std::uint8_t { Refused, Kept };
+
 // Of a URL's path: literal text is brought to the form of a canonical request path (url.h).
-Parsed<PathGlob> ParseUrlGlob(std::string_view text);
+Parsed<PathGlob> ParseUrlGlob(std::string_view text,
+                              EscapedSlashes slashes = EscapedSlashes::Refused);
 
 // How a path is read. An allow reads it as it stands. A deny reads it widely (language.md section
-// 6): without regard to ASCII case, and also as servers do that take the parameters off each
-// segment, so that what a `;` begins is gone, and with it a segment that is nothing else.
+// 6): without regard to ASCII case, and also as servers do that take an escaped slash for one, or
+// take the parameters off each segment, so that what a `;` begins is gone, and with it a segment
+// that is nothing else.
 enum class Reading : std::uint8_t { Exact, Wide };
 
 // `glob` is the text of a PathGlob. `path` is canonical: absolute, segments joined by single

@@ -137,7 +137,23 @@ void UrlByte::AppendTo(std::string& text) const {
   }
 }
 
-UrlByte ReadUrlByte(std::string_view text, std::size_t at) {
+bool HidesSegment(std::string_view segment) {
+  if (segment.find(EscapedSlash) == std::string_view::npos) return false;
+  while (true) {
+    const std::size_t end = segment.find(EscapedSlash);
+    const std::string_view part = segment.substr(0, end);
+    if (part.empty() || part == "." || part == ".." || IsDotWithParameter(part)) return true;
+    if (end == std::string_view::npos) return false;
+    segment.remove_prefix(end + EscapedSlash.size());
+  }
+}
+
+Error HiddenSegment() {
+  return Error{ErrorKind::Ambiguous,
+               "a dot segment or an empty one beside `%2F` is read by servers in two ways"};
+}
+
+UrlByte ReadUrlByte(std::string_view text, std::size_t at, EscapedSlashes slashes) {
   UrlByte byte;
   const char c = text[at];
   if (c != '%') {
@@ -158,7 +174,8 @@ UrlByte ReadUrlByte(std::string_view text, std::size_t at) {
   if (value < 0) return Refused(ErrorKind::Ambiguous, "`%` is not followed by two hex digits");
   byte.size = 3;
   byte.value = static_cast<char>(value);
-  if (value == '/' || value == '\\' || value < 0x20 || value == 0x7f) {
+  if ((value == '/' && slashes == EscapedSlashes::Refused) || value == '\\' || value < 0x20 ||
+      value == 0x7f) {
     return Refused(ErrorKind::Ambiguous,
                    "`" + std::string(text.substr(at, 3)) + "` is read by servers in two ways");
   }
@@ -192,7 +209,7 @@ bool HasBadUtf8(std::string_view canonical_path) {
 
 std::uint16_t PortOf(UrlScheme scheme) { return scheme == UrlScheme::Http ? 80 : 443; }
 
-Parsed<std::string> ParseUrlPath(std::string_view text) {
+Parsed<std::string> ParseUrlPath(std::string_view text, EscapedSlashes slashes) {
   if (text.empty()) return std::string("/");
   if (text.size() > limits::PathBytesMax) {
     return Error{ErrorKind::TooLong, "a path has at most 8192 bytes"};
@@ -207,7 +224,7 @@ Parsed<std::string> ParseUrlPath(std::string_view text) {
     ++at;  // the slash
     std::string segment;
     while (at < text.size() && text[at] != '/') {
-      const UrlByte byte = ReadUrlByte(text, at);
+      const UrlByte byte = ReadUrlByte(text, at, slashes);
       if (byte.error) return *byte.error;
       byte.AppendTo(segment);
       at += byte.size;
@@ -215,6 +232,7 @@ Parsed<std::string> ParseUrlPath(std::string_view text) {
     if (IsDotWithParameter(segment)) {
       return Error{ErrorKind::Ambiguous, "a dot segment with a parameter is read in two ways"};
     }
+    if (HidesSegment(segment)) return HiddenSegment();
     ends_in_slash = segment.empty() || segment == "." || segment == "..";
     if (segment == "..") {
       if (after_empty) {
@@ -239,7 +257,7 @@ Parsed<std::string> ParseUrlPath(std::string_view text) {
   return path;
 }
 
-Parsed<UrlPattern> ParseUrlPattern(std::string_view text) {
+Parsed<UrlPattern> ParseUrlPattern(std::string_view text, EscapedSlashes slashes) {
   auto parts = SplitUrl(text);
   if (!parts) return parts.error();
   if (parts->rest.find_first_of("?#") != std::string_view::npos) {
@@ -251,7 +269,7 @@ Parsed<UrlPattern> ParseUrlPattern(std::string_view text) {
   if (!place) return place.error();
   UrlPattern pattern{parts->scheme, *std::move(place), authority->port, std::nullopt};
   if (!parts->rest.empty()) {
-    auto glob = ParseUrlGlob(parts->rest);
+    auto glob = ParseUrlGlob(parts->rest, slashes);
     if (!glob) return glob.error();
     pattern.path = *std::move(glob);
   }
@@ -301,7 +319,7 @@ Parsed<Url> ParseUrl(std::string_view text) {
     url.query = std::string(path.substr(mark + 1));
     path = path.substr(0, mark);
   }
-  auto canonical = ParseUrlPath(path);
+  auto canonical = ParseUrlPath(path, EscapedSlashes::Kept);
   if (!canonical) return canonical.error();
   url.path = *std::move(canonical);
   return url;

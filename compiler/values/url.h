@@ -26,8 +26,10 @@ enum class UrlScheme : std::uint8_t { Http, Https };
 std::uint16_t PortOf(UrlScheme scheme);
 
 // The canonical path of a request target without its query. `%2f`, `%00`, `%5c`, a backslash, an
-// incomplete escape, a control byte or a byte beyond ASCII is Ambiguous. Idempotent.
-Parsed<std::string> ParseUrlPath(std::string_view text);
+// incomplete escape, a control byte or a byte beyond ASCII is Ambiguous. Idempotent. Where escaped
+// slashes are kept, no dot segment and no empty one may hide between them.
+Parsed<std::string> ParseUrlPath(std::string_view text,
+                                 EscapedSlashes slashes = EscapedSlashes::Refused);
 
 // A name or an address; an address in any spelling is an address.
 using Place = std::variant<HostPattern, Cidr>;
@@ -39,7 +41,8 @@ struct UrlPattern {
   std::optional<PathGlob> path;       // without one: every path
   friend bool operator==(const UrlPattern&, const UrlPattern&) = default;
 };
-Parsed<UrlPattern> ParseUrlPattern(std::string_view text);
+Parsed<UrlPattern> ParseUrlPattern(std::string_view text,
+                                   EscapedSlashes slashes = EscapedSlashes::Refused);
 
 struct PlacePattern {
   Place place;
@@ -49,7 +52,8 @@ struct PlacePattern {
 // `host`, `host:port`, `address`, `address/prefix`, `[ipv6]:port`.
 Parsed<PlacePattern> ParsePlacePattern(std::string_view text);
 
-// One concrete URL of a request: what `egress GET "https://…"` in a test means.
+// One concrete URL of a request: what `egress GET "https://…"` in a test means. Whether an escaped
+// slash may stand in it is a question of rules.
 struct Url {
   UrlScheme scheme = UrlScheme::Https;
   std::variant<std::string, Address> place;

@@ -1,8 +1,10 @@
 #include "compiler/values/address.h"
 #include "compiler/values/host.h"
 #include "compiler/values/path.h"
+#include "compiler/values/path_meet.h"
 #include "compiler/values/principal.h"
 #include "compiler/values/quantity.h"
+#include "compiler/values/query.h"
 #include "compiler/values/url.h"
 #include "compiler/values/variable.h"
 
@@ -271,6 +273,130 @@ TEST_CASE("a request path has one form, and doubt is refused") {
     CAPTURE(bad);
     CHECK(PathOr(bad) == "error");
   }
+}
+
+TEST_CASE("an escaped slash is one letter of a path, and hides no segment") {
+  const auto kept = [](std::string_view text) {
+    const auto path = ParseUrlPath(text, EscapedSlashes::Kept);
+    return path ? *path : "error";
+  };
+  CHECK(kept("/@acme%2fx/./y") == "/@acme%2Fx/y");
+  CHECK(kept("/a%2Fb/../c") == "/c");
+  for (const char* bad : {"/a%2f..%2fb", "/a%2f..", "/..%2fa", "/a%2f", "/%2fa", "/%2F",
+                          "/a%2f%2fb", "/a%2f.", "/a%2f..;x", "/a%252fb", "/a%5cb", "/a%00"}) {
+    CAPTURE(bad);
+    CHECK(kept(bad) == "error");
+  }
+  const auto match = [](const char* glob, const char* path, Reading reading) {
+    return MatchesPathGlob(ParseUrlGlob(glob, EscapedSlashes::Kept)->text, path, reading);
+  };
+  CHECK(match("/@acme%2f*", "/@acme%2Fx", Reading::Exact));
+  CHECK(match("/*", "/a%2Fb", Reading::Exact));
+  CHECK_FALSE(match("/a/*", "/a%2Fb", Reading::Exact));
+  // A deny sees both.
+  CHECK(match("/a/*", "/A%2Fb", Reading::Wide));
+  CHECK(match("/*", "/a%2Fb", Reading::Wide));
+  CHECK(match("/**/b", "/a%2Fx%2Fb", Reading::Wide));
+  CHECK(match("/a/**/z", "/a%2Fx/y%2Fz", Reading::Wide));
+  CHECK_FALSE(match("/a/*", "/a%2Fb/c", Reading::Wide));
+}
+
+TEST_CASE("a path that two globs meet is met by both, and none is missed") {
+  const auto meeting = [](const char* a, const char* b) {
+    const PathGlob first = *ParseUrlGlob(a);
+    const PathGlob second = *ParseUrlGlob(b);
+    const auto path = MeetingPath(first, second);
+    if (path) {
+      CAPTURE(a, b, *path);
+      CHECK(MatchesPathGlob(first.text, *path));
+      CHECK(MatchesPathGlob(second.text, *path));
+    }
+    CHECK(path.has_value() == MeetingPath(second, first).has_value());
+    return path.value_or("none");
+  };
+  CHECK(meeting("/a", "/a") == "/a");
+  CHECK(meeting("/a", "/b") == "none");
+  CHECK(meeting("/a/*", "/*/b") == "/a/b");
+  CHECK(meeting("/a*c", "/ab*") == "/abc");
+  CHECK(meeting("/a*b", "/a*c") == "none");
+  CHECK(meeting("/aa*", "/*aaa") == "/aaaaa");
+  CHECK(meeting("/v1/**", "/**/items") == "/v1/items");
+  CHECK(meeting("/a/**/z", "/a/b/c/z") == "/a/b/c/z");
+  CHECK(meeting("/a/b/**/y/z", "/a/z") == "none");
+  CHECK(meeting("/a/**/b", "/a/b") == "/a/b");
+  CHECK(meeting("/**", "/**") == "/");
+  CHECK(meeting("/a/", "/a/*") == "none");
+  CHECK(meeting("/a/", "/a/**") == "/a/");
+  CHECK(meeting("/*", "/*") == "/x");
+  CHECK(meeting("/\\*", "/a") == "none");
+  CHECK(meeting("/\\*", "/*") == "/*");
+  // Against all short paths.
+  std::mt19937_64 random(7);
+  const char* segments[] = {"a", "b", "*", "a*", "*b", "**"};
+  std::vector<std::string> paths = {"/"};
+  for (std::size_t i = 0; i < paths.size() && paths.size() < 1500; ++i) {
+    const std::string base = paths[i] == "/" ? "" : paths[i];
+    for (const char* segment : {"a", "b", "ab", "x"}) paths.push_back(base + "/" + segment);
+  }
+  for (int i = 0; i < 2000; ++i) {
+    const auto glob = [&] {
+      std::string text;
+      bool spans = false;
+      for (std::size_t n = 1 + random() % 3; n > 0; --n) {
+        std::string segment = segments[random() % std::size(segments)];
+        if (segment == "**" && std::exchange(spans, true)) segment = "a";
+        text += "/" + segment;
+      }
+      return text;
+    };
+    const std::string a = glob();
+    const std::string b = glob();
+    CAPTURE(a, b);
+    const bool meets = meeting(a.c_str(), b.c_str()) != "none";
+    if (meets) continue;
+    for (const std::string& path : paths) {
+      const bool both = MatchesPathGlob(a, path) && MatchesPathGlob(b, path);
+      if (both) FAIL("both meet " << path);
+    }
+  }
+}
+
+TEST_CASE("a parameter of a query is read in every way that servers have") {
+  const auto narrow = [](const char* query) {
+    return QueryMeets("k=a b", query, QueryReading::Narrow);
+  };
+  const auto wide = [](const char* query) {
+    return QueryMeets("k=a b", query, QueryReading::Wide);
+  };
+  for (const char* query :
+       {"k=a%20b", "x=1&k=a%20b", "k=%61%20b&x", "kk=1&k=a%20b&", "%6B=a%20b"}) {
+    CAPTURE(query);
+    CHECK(narrow(query));
+    CHECK(wide(query));
+  }
+  // Somebody may read another value, another parameter, or none.
+  for (const char* query : {"k=a+b", "k=a%20b&k=c", "k=a%20b&K=c", "K=a%20b", "x=1;k=a%20b",
+                            "k=a%20b;x=1", "k=a%20b&k=a%20b"}) {
+    CAPTURE(query);
+    CHECK_FALSE(narrow(query));
+    CHECK(wide(query));
+  }
+  for (const char* query :
+       {"", "k", "k=", "k=a", "k=a%20b%20", "k=A%20b", "j=a%20b", "k=a%2520b"}) {
+    CAPTURE(query);
+    CHECK_FALSE(narrow(query));
+    CHECK_FALSE(wide(query));
+  }
+  CHECK(QueryMeets("k=", "k", QueryReading::Narrow));
+  CHECK(QueryMeets("k=50%", "k=50%25", QueryReading::Narrow));
+  CHECK_FALSE(QueryMeets("k=50%", "k=50%", QueryReading::Narrow));
+  CHECK(QueryMeets("k=50%", "k=50%", QueryReading::Wide));
+  for (const char* term : {"k=a b", "k=", "k=50%&x;+", "k=\xc3\xa9"}) {
+    CAPTURE(term);
+    CHECK(QueryMeets(term, QueryOf(term), QueryReading::Narrow));
+  }
+  CHECK(IsQueryTerm("k="));
+  CHECK_FALSE(IsQueryTerm("=v"));
 }
 
 TEST_CASE("what is canonical stays so") {

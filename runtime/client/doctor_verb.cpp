@@ -1,3 +1,4 @@
+#include "compiler/module/capability.h"
 #include "runtime/client/station.h"
 #include "runtime/client/verbs.h"
 #include "runtime/evidence/canonical_json.h"
@@ -41,6 +42,7 @@ class DoctorVerb final : public Verb {
     std::vector<Finding> findings = {Root(), Keeper(), State(), NativeCode()};
     findings.insert(findings.end(), can.findings.begin(), can.findings.end());
     findings.push_back(Network());
+    for (Finding& finding : Unbuilt()) findings.push_back(std::move(finding));
     const bool blocked = std::any_of(findings.begin(), findings.end(), [](const Finding& finding) {
       return finding.needed && !finding.good;
     });
@@ -92,6 +94,20 @@ class DoctorVerb final : public Verb {
             .detail = tried ? "a sandbox can have a network that leads to its gateway alone"
                             : tried.error().message,
             .remedy = tried ? "" : "until then, classes that allow anything out are denied here"};
+  }
+
+  // What policy can ask for, and no host can do yet.
+  static std::vector<Finding> Unbuilt() {
+    std::vector<Finding> findings;
+    for (const module::capability::Ability& ability : module::capability::Unbuilt) {
+      findings.push_back({.name = std::string(ability.word),
+                          .good = false,
+                          .needed = false,
+                          .detail = fmt::format("{}: not built yet", ability.does),
+                          .remedy = "until then, what asks for it is denied here "
+                                    "(`builtin.unsupported`)"});
+    }
+    return findings;
   }
 
   // Decisions are the same without it, and slower.

@@ -54,6 +54,15 @@ std::int64_t RequestWindow::Count(std::int64_t now_ms) {
   return sum_;
 }
 
+void RequestWindow::CountOver(std::int64_t window_ms, std::int64_t now_ms) {
+  if (window_ms / Slots + 1 == slot_ms_) return;
+  const std::int64_t count = Count(now_ms);
+  slot_ms_ = window_ms / Slots + 1;
+  slot_ = now_ms / slot_ms_;
+  counts_ = {};
+  counts_[static_cast<std::size_t>(slot_ % (Slots + 1))] = count;
+}
+
 void RequestWindow::Add(std::int64_t now_ms) {
   MoveTo(now_ms);
   ++counts_[static_cast<std::size_t>(slot_ % (Slots + 1))];
@@ -69,7 +78,7 @@ Core::Core(Setup the_setup, Judge& the_judge, Outside& the_outside, Records& the
       clock(the_clock),
       names(setup.names_base, setup.names),
       meter(setup.limits.memory_bytes),
-      window(setup.limits.window_ms),
+      window(judge.WindowMs()),
       room(Peer::RoomBytes),
       io(BOOST_ASIO_CONCURRENCY_HINT_UNSAFE_IO),
       streams_(io),
@@ -109,6 +118,7 @@ void Core::Stop() {
 }
 
 std::size_t Core::Rejudge() {
+  window.CountOver(judge.WindowMs(), now_ms());
   return static_cast<std::size_t>(
       std::ranges::count_if(connections, [](Connection* each) { return each->Rejudge(); }));
 }

@@ -27,6 +27,8 @@ class Connection;
 class RequestWindow {
  public:
   explicit RequestWindow(std::int64_t window_ms) : slot_ms_(window_ms / Slots + 1) {}
+  // Another window from now on. What the old one counts counts as if it were of now.
+  void CountOver(std::int64_t window_ms, std::int64_t now_ms);
   [[nodiscard]] std::int64_t Count(std::int64_t now_ms);
   void Add(std::int64_t now_ms);
 

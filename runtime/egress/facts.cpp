@@ -56,8 +56,10 @@ void State(const EgressFacts& facts, module::Request& request) {
       request.SetAbsent(slot::EgressMethod);
       request.SetAbsent(slot::EgressPath);
       request.SetAbsent(slot::EgressQuery);
+      request.SetAbsent(slot::EgressUpgrade);
       break;
     case Visible::Seen:
+      request.SetAbsent(slot::EgressUpgrade);  // one that asks for it never comes so far
       request.SetText(slot::EgressMethod, facts.method);
       request.SetText(slot::EgressPath, facts.path);
       if (facts.query) {

@@ -58,6 +58,9 @@ class Judge {
   virtual gate::Answer Consider(const EgressFacts& facts) = 0;
   // The last stage, on record before it takes effect. Only its permit makes the gateway dial.
   virtual gate::Decision<schema::Action::Egress> Decide(const EgressFacts& facts) = 0;
+  // How long a request counts among `requests`; asked at the start, and whenever live flows are
+  // judged again.
+  virtual std::int64_t WindowMs() { return 60'000; }
 };
 
 }  // namespace curfew::egress

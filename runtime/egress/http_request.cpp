@@ -108,7 +108,8 @@ std::variant<Target, HttpRefusal> ReadTarget(std::string_view text) {
   if (text.starts_with('/')) {
     if (text.find('#') != std::string_view::npos) return Invalid("a target carries no fragment");
     const std::size_t mark = text.find('?');
-    auto path = values::ParseUrlPath(text.substr(0, mark));
+    // Whether an escaped slash may stand is the rules' to say.
+    auto path = values::ParseUrlPath(text.substr(0, mark), values::EscapedSlashes::Kept);
     if (!path) return Invalid("the path is refused: " + path.error().message);
     target.path = *std::move(path);
     if (mark != std::string_view::npos) target.query = std::string(text.substr(mark + 1));

@@ -23,7 +23,6 @@ struct Limits {
   std::int64_t answer_ms = 10 * 60'000;         // for the head of an answer: models think long
   std::int64_t idle_ms = 10 * 60'000;           // without a byte in either direction
   std::int64_t rejudge_ms = 5'000;              // live flows are judged again so often
-  std::int64_t window_ms = 60'000;              // what `requests` counts
 };
 
 }  // namespace curfew::egress

@@ -136,6 +136,11 @@ gate::Decision<schema::Action::Egress> EgressDesk::Decide(const egress::EgressFa
       request_.questions.AskEgress(facts, request_.sandbox_facts()));
 }
 
+std::int64_t EgressDesk::WindowMs() {
+  const std::lock_guard held(request_.lock);
+  return request_.window_ms();
+}
+
 void EgressDesk::Add(const egress::Flow& flow) {
   const std::lock_guard held(request_.lock);
   flows_.Add(flow);

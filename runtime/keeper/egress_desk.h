@@ -25,6 +25,7 @@ class EgressDesk final : public egress::Judge, public egress::Records, public ho
   // On the gateway's thread.
   gate::Answer Consider(const egress::EgressFacts& facts) override;
   gate::Decision<schema::Action::Egress> Decide(const egress::EgressFacts& facts) override;
+  std::int64_t WindowMs() override;
   void Add(const egress::Flow& flow) override;
   void Denied(std::string line) override;
   void OnTick() override;

@@ -53,6 +53,8 @@ struct GatewayRequest {
   int dial_from = -1;                  // the network namespace to dial from; -1: the keeper's own
   std::vector<std::string> resolvers;  // to ask; empty: those of this host
   std::function<SandboxFacts()> sandbox_facts;  // with the lock held, on any thread
+  // How long the class of the sandbox counts a request for; so too.
+  std::function<std::int64_t()> window_ms;
   // One line for the task to read inside; and how many there was no room for. On the keeper's
   // thread.
   std::function<void(std::string line)> note_denial;

@@ -162,10 +162,18 @@ class Keeping {
            .dial_from = admission_->dial_from.get(),
            .resolvers = admission_->message.resolvers,
            .sandbox_facts = [this] { return FactsNow(); },
+           .window_ms = [this] { return WindowMsNow(); },
            .note_denial = [this](std::string line) { driver_->NoteDenial(std::move(line)); },
            .note_untold_denials = [this](std::size_t count) { driver_->NoteUntold(count); },
            .note_lost_flows = [this](std::uint64_t count) { lost_flows_ += count; }});
     };
+  }
+
+  // Of the set in force; of a class that it does not have nothing leaves.
+  [[nodiscard]] std::int64_t WindowMsNow() const {
+    const module::PolicyModule& policy = admission_->policy->module();
+    const std::optional<module::ClassIndex> its_class = policy.FindClass(plan_.class_name);
+    return its_class ? policy.plan(*its_class).limits.window_ms : module::EgressLimits().window_ms;
   }
 
   [[nodiscard]] SandboxFacts FactsNow() const {

@@ -4,6 +4,7 @@
 #include "runtime/plan/plan.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -68,6 +69,22 @@ Outcome CheckDisks(const Facts& facts, const module::PlanTemplate& granted) {
   return Ok();
 }
 
+// What decision code has denied already, asked again where it would have to be done.
+Outcome CheckAbilities(const module::PlanTemplate& granted, const Circumstances& here) {
+  const std::pair<bool, std::string_view> needs[] = {
+      {granted.inspects_tls, capability::Inspect},
+      {granted.opens_websockets, capability::Websocket},
+      {!granted.secret_uses.empty(), capability::Secrets},
+      {granted.evidence.unrecorded_allows.any(), capability::Omit}};
+  for (const auto& [is_needed, word] : needs) {
+    if (is_needed && !here.capabilities.contains(word)) {
+      return Unsupported(
+          fmt::format("class {} needs a host that is able to `{}`", granted.class_name, word));
+    }
+  }
+  return Ok();
+}
+
 void AddIdentity(Plan& plan, const module::PlanTemplate& granted, const Circumstances& here) {
   if (!granted.token) return;
   plan.steps.push_back(MintToken{
@@ -98,6 +115,7 @@ Result<Plan> Draft(const gate::Permit<schema::Action::Create>& permit,
   if (const auto volumes = facts.Texts(slot::CreatePersist); volumes && !volumes->empty()) {
     return Unsupported("`persist`: this host keeps no volumes yet");
   }
+  CURFEW_TRY_VOID(CheckAbilities(granted, here));
   CURFEW_TRY(plan.isolation, IsolationFor(facts, granted, here));
   CURFEW_TRY(const std::int64_t vcpus, Effective(facts, slot::CreateCpu, granted.cpu, "cpu"));
   CURFEW_TRY(const std::int64_t memory,

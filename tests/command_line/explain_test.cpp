@@ -16,7 +16,7 @@ sandbox work when task.kind == "work" and task.team in ["platform", "payments"] 
   image      { allow base  isolation any  exec "/usr/bin/**"  size cpu 1 at most 2 }
   lifetime   { ttl 1h at most 2h }
   filesystem { export "/work/out/**" at most 1MiB }
-  network {
+  network { tls inspect
     npm: allow GET, HEAD "https://npm.example/simple/**"
     db:  allow connect "db.example:5432"
          deny any "https://npm.example/simple/evil/**" because "it is evil"

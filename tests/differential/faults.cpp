@@ -2,6 +2,7 @@
 
 #include "compiler/values/host.h"
 #include "compiler/values/path.h"
+#include "compiler/values/query.h"
 
 #include <utility>
 
@@ -22,6 +23,8 @@ constexpr auto kExact = static_cast<std::uint32_t>(values::HostReach::Exact);
 constexpr auto kOneLabel = static_cast<std::uint32_t>(values::HostReach::OneLabel);
 constexpr auto kAnyDepth = static_cast<std::uint32_t>(values::HostReach::AnyDepth);
 constexpr auto kWide = static_cast<std::uint32_t>(values::Reading::Wide);
+constexpr auto kNarrow = static_cast<std::uint32_t>(values::QueryReading::Narrow);
+constexpr auto kWideQuery = static_cast<std::uint32_t>(values::QueryReading::Wide);
 
 // ---- Lowering -----------------------------------------------------------------------------------
 
@@ -81,6 +84,8 @@ void AddLoweringFaults(std::vector<Fault>& faults) {
   faults.push_back(
       MistakenMode("`**` that stands for one label", NodeOp::HostIn, kAnyDepth, kOneLabel));
   faults.push_back(MistakenMode("a deny that reads narrowly", NodeOp::PathIn, kWide, 0));
+  faults.push_back(MistakenMode("a parameter that need not be the only one", NodeOp::QueryIn,
+                                kNarrow, kWideQuery));
   faults.push_back(
       {.name = "lowering: a bound that is one too large", .lowering = [](DecisionIr& ir) {
          for (std::int64_t& integer : ir.integers) ++integer;

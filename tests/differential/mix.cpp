@@ -34,6 +34,7 @@ constexpr std::array kOperators = {
     std::pair{NodeOp::HostIn, "host pattern"},
     std::pair{NodeOp::PathIn, "path pattern"},
     std::pair{NodeOp::TextIn, "text pattern"},
+    std::pair{NodeOp::QueryIn, "query parameter"},
     std::pair{NodeOp::AddressIn, "address block"},
     std::pair{NodeOp::AddressInItems, "address in a set of blocks"},
 };

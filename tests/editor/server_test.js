@@ -124,7 +124,7 @@ attributes task {
 # 😀 two units of UTF-16
 sandbox coding when task.kind == "coding" {
   image    { allow python312  isolation any }
-  network  { api: allow GET "https://api.example/**" }
+  network  { api: allow GET "http://apis.example/**" }
   lifetime { ttl 1h }
 }
 
@@ -134,7 +134,7 @@ test "one" {
   given task   { kind: "coding", risk: low, owner: "user:ana" }
   given caller { id: "user:ana" }
   create image python312           -> allow coding
-  egress GET "https://api.example/"  -> allow coding.network.api
+  egress GET "http://apis.example/"  -> allow coding.network.api
 }
 `;
 

@@ -25,7 +25,7 @@ sandbox coding when task.kind == "coding" and task.team in ["a", "b"] {
   identity { access "group:sre" }
   filesystem { export "/work/out/**" at most 1MiB }
   network {
-    allow GET "https://*.example.com/a/**"
+    allow GET "http://*.example.com/a/**"
     allow connect "db.example.com:5432" at "10.0.0.0/8"
     deny any "https://api.example.com/secret/*"
   }

@@ -29,9 +29,14 @@ void Try(std::string_view text) {
     CURFEW_CHECK(Contains(*block, block->base), "a block holds its base");
   }
   if (const auto path = ParseUrlPath(text)) {
-    CURFEW_CHECK(*ParseUrlPath(*path) == *path, "a canonical path is canonical");
+    CURFEW_CHECK(*ParseUrlPath(text, EscapedSlashes::Kept) == *path, "no slash was escaped");
+  }
+  if (const auto path = ParseUrlPath(text, EscapedSlashes::Kept)) {
+    CURFEW_CHECK(*ParseUrlPath(*path, EscapedSlashes::Kept) == *path,
+                 "a canonical path is canonical");
     CURFEW_CHECK(path->find("/../") == std::string::npos, "no dot segment is left");
-    if (const auto glob = ParseUrlGlob(*path); glob && path->find('*') == std::string::npos) {
+    if (const auto glob = ParseUrlGlob(*path, EscapedSlashes::Kept);
+        glob && path->find('*') == std::string::npos) {
       CURFEW_CHECK(MatchesPathGlob(glob->text, *path), "a literal pattern meets its own path");
     }
   }

@@ -175,6 +175,22 @@ TEST_CASE_METHOD(Fixture, "a step that nothing here can do is denied by its name
     granted.network = true;
     Denied("builtin.unsupported");
   }
+  SECTION("reading inside TLS") {
+    granted.inspects_tls = true;
+    Denied("`inspect`");
+  }
+  SECTION("WebSockets") {
+    granted.opens_websockets = true;
+    Denied("`websocket`");
+  }
+  SECTION("secrets that rules send") {
+    granted.secret_uses = {{"c.network.a", "token"}};
+    Denied("`secrets`");
+  }
+  SECTION("allows that stay off the record") {
+    granted.evidence.unrecorded_allows.set(0);
+    Denied("`omit`");
+  }
   SECTION("freezing") {
     granted.idle_ms = 1'000;
     granted.idle_end = module::IdleEnd::Freeze;

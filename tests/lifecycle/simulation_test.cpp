@@ -46,7 +46,7 @@ sandbox work when task.kind == "work" {
   }
   identity { token audience "bridge" lives 5m }
   filesystem { scratch "/work" 64MiB }
-  network { allow GET "https://files.example/**" }
+  network { allow GET "http://files.example/**" }
   lifetime {
     ttl   10m
     grace 5s

@@ -31,6 +31,11 @@ void AddLimits(Random& r, ClassText& text) {
   if (r.OneIn(8)) AddUnlessSaid(image, "exec", " none");
   if (r.OneIn(8)) AddUnlessSaid(text.planes["filesystem"], "export", " none");
   if (r.OneIn(8)) AddUnlessSaid(text.planes["identity"], "access", " none");
+  auto& network = text.planes["network"];
+  if (r.OneIn(6)) AddUnlessSaid(network, "limit", " 2 requests per 1h, 4MiB in all");
+  if (r.OneIn(8)) AddUnlessSaid(network, "expose", " none");
+  if (r.OneIn(8)) AddUnlessSaid(text.planes["identity"], "secrets", " none");
+  if (r.OneIn(8)) AddUnlessSaid(text.planes["identity"], "env", " none");
   auto& lifetime = text.planes["lifetime"];
   if (r.OneIn(2)) AddUnlessSaid(lifetime, "ttl", " " + BoundText(r, 10, 60, "m"));
   if (r.OneIn(4)) AddUnlessSaid(lifetime, "idle", fmt::format(" {}m then close", 1 + r.Below(10)));
@@ -72,6 +77,8 @@ ClassText GenerateNarrowing(Random& r, const ClassText& base, const std::string&
         fmt::format("more: export \"/work/out/**\" at most {}MiB", 1 + r.Below(16)));
   }
   if (r.OneIn(4)) text.planes["network"].push_back(NetworkStatement(r, 20));
+  auto& network = text.planes["network"];
+  if (!network.empty()) AddUnlessSaid(network, "tls", r.OneIn(4) ? " names" : " inspect");
   AddDenials(r, text, 30);
   AddLimits(r, text);
   return text;

@@ -267,6 +267,35 @@ std::string BoundText(Random& r, std::size_t least, std::size_t most, std::strin
   }
 }
 
+// WebSockets, queries, escaped slashes and every public name.
+std::string LateNetworkStatement(Random& r, const std::string& label, const std::string& host,
+                                 const std::string& methods) {
+  const std::string query = fmt::format(" query k == \"{}\"{}", r.Pick({"v", "a b", ""}),
+                                        r.OneIn(3) ? ", l == \"w\"" : "");
+  switch (r.Below(8)) {
+    case 0:
+      return fmt::format("{}allow websocket \"https://{}{}\"", label, host,
+                         r.Pick({"", "/a/**", "/a"}));
+    case 1:
+      return fmt::format("{}deny websocket {}", label,
+                         r.Pick({"any", "\"https://h1.example.com\""}));
+    case 2:
+    case 3:
+      return fmt::format("{}allow {} \"https://{}/a\"{}", label, methods, host, query);
+    case 4:
+      return fmt::format("{}deny {} any{}", label, methods, query);
+    case 5:
+      return fmt::format("{}allow {} \"https://{}{}\" with encoded slash", label, methods, host,
+                         r.Pick({"", "/a/**", "/a/*", "/a%2Fb"}));
+    case 6:
+      return fmt::format("{}deny {} \"https://{}{}\"", label, methods, host,
+                         r.Pick({"/a/b/**", "/a/*", "/A/b"}));
+    default:
+      return r.OneIn(2) ? fmt::format("{}allow {} internet because \"research\"", label, methods)
+                        : fmt::format("{}deny {} internet{}", label, methods, query);
+  }
+}
+
 std::string NetworkStatement(Random& r, std::size_t n) {
   const std::string label = r.OneIn(2) ? fmt::format("n{}: ", n) : "";
   const std::string host =
@@ -277,6 +306,7 @@ std::string NetworkStatement(Random& r, std::size_t n) {
   const std::string pin =
       r.OneIn(4) ? r.OneIn(2) ? " at \"10.0.0.0/8\"" : " at \"192.168.0.0/16\"" : "";
   const std::string methods = r.Pick({"GET", "GET, HEAD", "POST", "any"});
+  if (r.OneIn(5)) return LateNetworkStatement(r, label, host, methods);
   switch (r.Below(9)) {
     case 7: {
       // Targets that are alike but for host and port.
@@ -378,10 +408,14 @@ ClassText GenerateClass(Random& r, std::size_t index) {
   if (r.OneIn(2)) image.push_back(r.OneIn(3) ? "isolation kvm" : "isolation any");
 
   auto& identity = text.planes["identity"];
+  // Every other class may have what rules send.
+  const bool secrets = r.OneIn(2);
+  if (secrets) identity.push_back(r.OneIn(2) ? "secrets t0, t1" : "secrets t0");
+  if (r.OneIn(2)) identity.push_back(r.Pick({"env \"LANG\", \"TZ\"", "env \"LANG\"", "env none"}));
   if (r.OneIn(3)) identity.push_back("token audience \"bridge\" lives 5m");
   if (r.OneIn(2)) {
-    identity.push_back(
-        r.Pick({"access \"group:g1\"", "access \"user:cy\", \"group:g2\"", "access none"}));
+    identity.push_back(r.Pick({"access \"group:g1\"", "access \"user:cy\", \"group:g2\"",
+                               "access none", "access any", "access task.owner, \"group:g1\""}));
   }
   auto& filesystem = text.planes["filesystem"];
   if (r.OneIn(2)) filesystem.push_back("scratch \"/work\" 1GiB");
@@ -398,8 +432,23 @@ ClassText GenerateClass(Random& r, std::size_t index) {
     // Some planes are long enough for an index.
     const std::size_t statements = 1 + r.Below(r.OneIn(3) ? 14 : 5);
     for (std::size_t i = 0; i < statements; ++i) network.push_back(NetworkStatement(r, i));
+    network.push_back("tls inspect");
+    if (secrets && r.OneIn(2)) {
+      network.push_back("allow POST \"https://api.example.com/a\" using t0");
+    }
+    if (r.OneIn(4)) {
+      network.push_back(r.Pick({"limit 100 requests per 1m", "limit 2 requests per 1m, 2MiB in all",
+                                "limit 4MiB per request", "limit 64MiB in all"}));
+    }
   } else if (r.OneIn(4)) {
     network.push_back("allow none");
+  }
+  const std::size_t exposes = r.Below(3);
+  for (std::size_t i = 0; i < exposes; ++i) {
+    network.push_back(fmt::format(
+        "{}expose {} to {} for {}{}", r.OneIn(2) ? fmt::format("x{}: ", i) : "",
+        r.Pick({"8080", "8000..8100", "443"}), r.Pick({"task.owner", "any", "\"user:ana\""}),
+        BoundText(r, 10, 60, "m"), Tail(r, "expose")));
   }
   auto& lifetime = text.planes["lifetime"];
   lifetime.push_back("ttl " + BoundText(r, 10, 60, "m"));
@@ -461,6 +510,9 @@ PolicyText GeneratePolicy(Random& random) {
   for (std::size_t i = 0; i < 3; ++i) {
     policy.declarations.push_back(fmt::format("image i{} {{ digest {} }}", i, DigestText(i)));
   }
+  policy.declarations.push_back("secret t0 { from env \"T0\" send bearer to \"api.example.com\" }");
+  policy.declarations.push_back(
+      "secret t1 { from file \"/t1\" send header \"x-key\" to \"db.example.com:8443\" }");
   const std::size_t classes = 1 + random.Below(3);
   for (std::size_t i = 0; i < classes; ++i) policy.classes.push_back(GenerateClass(random, i));
   while (policy.classes.size() < 7 && random.OneIn(3)) {

@@ -114,6 +114,7 @@ Value RequestGenerator::ValueOf(Action action, Slot which) {
     return Items({std::begin(module::capability::All), std::end(module::capability::All)});
   }
   if (path == "exec.args") return Items({"-m", "pip", "-c", "", "x"});
+  if (path == "create.secrets") return Items({"t0", "t1"});
   if (path == "create.env") return Items({"LANG", "TZ"});
   if (attribute.type.collection != schema::Collection::One) {
     return r_.OneIn(4) ? Items({"a", "b"}) : Items({});
@@ -134,7 +135,14 @@ Value RequestGenerator::ValueOf(Action action, Slot which) {
   }
   if (path == "egress.scheme" && r_.OneIn(2)) return number(1);
   if (path == "egress.method") return Text(r_.Pick({"GET", "GET", "HEAD", "POST", "get", "PUT"}));
-  if (path == "egress.path") return Text(r_.Pick({"/", "/a", "/a/", "/a/x/b", "/A/X", "/a/x"}));
+  if (path == "egress.path")
+    return Text(r_.Pick({"/", "/a", "/a/", "/a/x/b", "/A/X", "/a/x", "/a%2Fb", "/a/x%2Fb"}));
+  if (path == "egress.query") {
+    return Text(r_.Pick({"", "k=v", "k=v", "k=v&k=v", "K=v", "k=a+b", "k=a%20b", "k=v;l=w",
+                         "l=w&k=v", "k=%76", "x=1&k=v%", "k"}));
+  }
+  if (path == "egress.upgrade") return Text(r_.Pick({"websocket", "h2c"}));
+  if (path == "expose.port" && !r_.OneIn(4)) return number(r_.Pick({8080, 8000, 443, 8101}));
   if (path == "egress.port") {
     if (!r_.OneIn(12)) return number(r_.Pick({443, 443, 443, 8080, 22, 5432}));
     return number(r_.Pick({80, 0, 1, 65535, 65536}));
@@ -258,7 +266,11 @@ void RequestGenerator::MakeLikely(Request& request) {
     request.Set(slot::EgressIp,
                 Text(std::string(AsText(values::ParseAddress("93.184.216.34")->bytes))));
     request.Set(slot::EgressMethod, Text(r_.Pick({"GET", "GET", "POST"})));
-    request.Set(slot::EgressPath, Text(r_.Pick({"/a", "/a/x/b"})));
+    request.Set(slot::EgressPath, Text(r_.Pick({"/a", "/a", "/a/x/b", "/a%2Fb"})));
+    if (!r_.OneIn(8)) request.SetAbsent(slot::EgressUpgrade);
+    request.SetInteger(slot::EgressRequests, 1 + static_cast<std::int64_t>(r_.Below(3)));
+    request.SetInteger(slot::EgressBytes, kMiB);
+    request.SetInteger(slot::EgressTotal, r_.Pick({kMiB, kMiB, 2 * kMiB, 3 * kMiB}));
     if (!r_.OneIn(6)) return;
     const std::size_t n = r_.Below(5);
     request.SetInteger(slot::EgressPort, static_cast<std::int64_t>(5000 + n));

@@ -4,9 +4,11 @@
 
 #include "compiler/model/policy_model.h"
 #include "compiler/module/request.h"
+#include "compiler/values/address.h"
 #include "tests/properties/naive_evaluator.h"
 
 #include <algorithm>
+#include <cstring>
 #include <map>
 #include <optional>
 #include <string>
@@ -52,6 +54,13 @@ using Fact = std::optional<Thing>;
 // What the request says, or nothing where it is unknown or absent.
 Fact ReadFact(const module::Request& request, Slot which, TypeKind kind,
               schema::Collection collection = schema::Collection::One);
+
+inline std::optional<values::Address> AddressOf(const Fact& fact) {
+  if (!fact || fact->text.size() != 16) return std::nullopt;
+  values::Address address;
+  std::memcpy(address.bytes.data(), fact->text.data(), 16);
+  return address;
+}
 
 inline bool Has(const std::vector<Thing>& items, const Thing& thing) {
   return std::find(items.begin(), items.end(), thing) != items.end();
@@ -147,6 +156,13 @@ class NaiveDecision {
   Truth IsCallerOrGroup(const Fact& principal) const;
   // By every `access` that holds for the class; nobody, where there is none.
   Truth IsListed(const model::Class& of) const;
+  Truth IsGranted(const model::AccessGrant& access) const;
+  void IdentityWishes(const model::Class& of);
+  void Limits(const model::Class& of);
+  void Expose(const model::Class& of);
+  void ExposeOf(const model::Class& link);
+  void NetworkNeeds(const model::Class& of);
+  [[nodiscard]] Truth HostCannot(const char* word) const;
   void Time(const model::Class& of);
   void Extend(const model::Class& of);
   void Resume(const model::Class& of);
@@ -155,6 +171,10 @@ class NaiveDecision {
   void Image(const model::Class& link);
   void EgressOf(const model::Class& link);
   Truth Says(const model::EgressRule& rule) const;
+  [[nodiscard]] Truth Hidden() const;
+  [[nodiscard]] Truth Upgrades(const model::EgressRule& rule) const;
+  [[nodiscard]] Truth Asks(const model::EgressRule& rule) const;
+  [[nodiscard]] Truth Slashes(const model::EgressRule& rule) const;
   Truth Reaches(const model::EgressTarget& target, bool allow) const;
   // Of several `idle` the soonest is the one, and of two at once the one that closes.
   [[nodiscard]] const model::Idle* SoonestIdle(const model::Class& of) const;

@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cstring>
 #include <optional>
-#include <regex>
 
 namespace curfew::properties {
 namespace {
@@ -44,13 +43,6 @@ Thing ThingOf(const model::Scalar& scalar) {
   return thing;
 }
 
-std::optional<values::Address> AddressOf(const Fact& fact) {
-  if (!fact || fact->text.size() != 16) return std::nullopt;
-  values::Address address;
-  std::memcpy(address.bytes.data(), fact->text.data(), 16);
-  return address;
-}
-
 bool Meets(const values::TextGlob& glob, std::string_view text) {
   return values::MatchesTextGlob(glob.text, text);
 }
@@ -60,22 +52,6 @@ bool Meets(const values::HostPattern& pattern, std::string_view host) {
 bool Meets(const values::PathGlob& glob, std::string_view path) {
   return values::MatchesPathGlob(glob.text, path);
 }
-// As a deny reads a path: in small letters, as it stands or without parameters.
-bool MeetsWidely(values::PathGlob glob, std::string path) {
-  for (std::string* text : {&glob.text, &path}) {
-    for (char& c : *text) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
-  }
-  if (Meets(glob, path)) return true;
-  if (path.find(';') == std::string::npos) return false;
-  path = std::regex_replace(path, std::regex("/;[^/]*(?=/)"), "");
-  return Meets(glob, std::regex_replace(path, std::regex(";[^/]*"), ""));
-}
-
-bool LiesIn(const values::Address& address, const std::vector<values::Cidr>& blocks) {
-  return std::any_of(blocks.begin(), blocks.end(),
-                     [&](const values::Cidr& block) { return values::Contains(block, address); });
-}
-
 // ---- Conditions ---------------------------------------------------------------------------------
 
 class Conditions {
@@ -407,20 +383,12 @@ void NaiveDecision::Create(const model::Class& of) {
   bound("image.size.disk", slot::CreateDisk, {0, 0}, [](const auto& c) { return c.image.disk; });
   bound("lifetime.ttl", slot::CreateTtl, {std::nullopt, 0},
         [](const auto& c) { return c.lifetime.ttl; });
-  const auto none_of = [&](Slot which, const char* path) {
-    const Fact items = Texts(which);
-    Deny(of.name + path, items ? Truth(!items->items.empty()) : Truth());
-  };
   Persist(of);
-  none_of(slot::CreateSecrets, ".identity.secrets");
-  none_of(slot::CreateEnv, ".identity.env");
+  IdentityWishes(of);
 
   const auto wants_kvm = NumberIs(slot::CreateIsolation, [](Wide n) { return n == 0; });
   if (kvm_only) Deny(says_kvm + ".image.isolation", Not(wants_kvm));
-  const Fact can = Texts(slot::HostCapabilities);
-  const auto cannot = [&](const char* word) {
-    return can ? Truth(!Has(can->items, Thing{0, word, {}})) : Truth();
-  };
+  const auto cannot = [&](const char* word) { return HostCannot(word); };
   Deny("builtin.unsupported", All({wants_kvm, cannot("kvm")}));
   Deny("builtin.unsupported", All({cannot("kvm"), cannot("emulation")}));
   bool network = false;
@@ -432,6 +400,7 @@ void NaiveDecision::Create(const model::Class& of) {
     }
   }
   if (network && !no_network) Deny("builtin.unsupported", cannot("egress"));
+  if (network && !no_network) NetworkNeeds(of);
   // Off the record stays what everyone who speaks of it leaves off.
   bool omits = false;
   std::optional<model::ActionSet> unrecorded;
@@ -484,111 +453,8 @@ void NaiveDecision::Exec(const model::Class& of) {
   if (!written) DenySurely(id);
 }
 
-Truth NaiveDecision::Reaches(const model::EgressTarget& target, bool allow) const {
-  std::vector<Truth> parts;
-  if (target.place) {
-    if (const auto* pattern = std::get_if<values::HostPattern>(&*target.place)) {
-      const Fact host = Text(slot::EgressHost);
-      parts.push_back(
-          All({Present(slot::EgressHost), host ? Truth(Meets(*pattern, host->text)) : Truth()}));
-    } else {
-      const auto address = AddressOf(Text(slot::EgressIp));
-      const auto& block = std::get<values::Cidr>(*target.place);
-      parts.push_back(address ? Truth(values::Contains(block, *address)) : Truth());
-      if (allow) parts.push_back(Not(Present(slot::EgressHost)));
-    }
-  }
-  if (!target.ports.empty()) {
-    parts.push_back(NumberIs(slot::EgressPort, [&](Wide port) {
-      return std::any_of(target.ports.begin(), target.ports.end(), [&](const auto& range) {
-        return port >= range.first && port <= range.last;
-      });
-    }));
-  }
-  if (!(target.http && target.https && target.tcp)) {
-    parts.push_back(NumberIs(slot::EgressScheme, [&](Wide scheme) {
-      return scheme == 0 ? target.http : scheme == 1 ? target.https : target.tcp;
-    }));
-  }
-  if (target.path) {
-    const Fact path = Text(slot::EgressPath);
-    parts.push_back(!path   ? Truth()
-                    : allow ? Truth(Meets(*target.path, path->text))
-                            : Truth(MeetsWidely(*target.path, std::string(path->text))));
-  }
-  return All(parts);
-}
-
-Truth NaiveDecision::Says(const model::EgressRule& rule) const {
-  const bool allow = rule.effect == model::EgressRule::Effect::Allow;
-  std::vector<Truth> targets;
-  for (const auto& target : rule.targets) targets.push_back(Reaches(target, allow));
-  Truth methods = true;
-  if (!rule.methods.empty()) {
-    const Fact method = Text(slot::EgressMethod);
-    const Truth named = method ? Truth(std::find(rule.methods.begin(), rule.methods.end(),
-                                                 method->text) != rule.methods.end())
-                               : Truth();
-    methods = All({NumberIs(slot::EgressScheme, [](Wide scheme) { return scheme != 2; }), named});
-  }
-  return All({Some(targets), methods, Holds(rule.condition)});
-}
-
-void NaiveDecision::Egress(const model::Class& of) {
-  bool written = false;
-  std::vector<values::Cidr> pinned;
-  for (const model::Class* link : Links(of)) {
-    bool allows = link->network.allow_none.has_value();
-    for (const model::EgressRule& rule : link->network.rules) {
-      if (rule.effect == model::EgressRule::Effect::Deny) {
-        Deny(rule.id, Says(rule));
-      } else {
-        allows = true;
-        pinned.insert(pinned.end(), rule.pins.begin(), rule.pins.end());
-      }
-    }
-    for (const model::EgressRule& rule : link->network.trials) {
-      OnTrial(rule.id, rule.trial, Says(rule));
-    }
-    if (allows) EgressOf(*link);
-    written = written || allows;
-  }
-  if (!written) DenySurely(of.name + ".network.default");
-  const auto address = AddressOf(Text(slot::EgressIp));
-  Truth barred;
-  if (address) {
-    const auto range = values::RangeOf(*address);
-    barred = values::IsBarred(range) && !(values::CanBePinned(range) && LiesIn(*address, pinned));
-  }
-  Deny("builtin.address", All({Present(slot::EgressIp), barred}));
-}
-
-// The allows of one link, of which one must count.
-void NaiveDecision::EgressOf(const model::Class& link) {
-  const auto address = AddressOf(Text(slot::EgressIp));
-  bool granted = false;
-  bool said = false;
-  bool unknown = false;
-  for (const model::EgressRule& rule : link.network.rules) {
-    if (rule.effect == model::EgressRule::Effect::Deny) continue;
-    const Truth says = Says(rule);
-    Truth within;
-    if (address) {
-      const auto range = values::RangeOf(*address);
-      within = rule.pins.empty() ? !values::IsBarred(range)
-                                 : LiesIn(*address, rule.pins) && values::CanBePinned(range);
-    }
-    const Truth grants = All({says, within});
-    if (says != Truth(false) && Counts(says)) said = true;
-    if (Counts(grants) && grants != Truth(false)) {
-      granted = true;
-      answer_.allows.insert(rule.id);
-    } else if (!grants) {
-      unknown = true;
-    }
-  }
-  if (!granted)
-    DenyByDefault(said ? "builtin.address" : class_->name + ".network.default", unknown);
+Truth NaiveDecision::IsGranted(const model::AccessGrant& access) const {
+  return access.any ? Truth(true) : IsNamed(access.principals);
 }
 
 // Who may ask: as creator, owner, operator, or named by each `access` that holds for the class.
@@ -603,7 +469,8 @@ void NaiveDecision::Access(const model::Class* of) {
     bool unknown = !own;
     if (granted) answer_.allows.insert("builtin.access");
     if (link != nullptr) {
-      const Truth named = IsNamed(link->identity.access->principals);
+      const model::AccessGrant& access = *link->identity.access;
+      const Truth named = IsGranted(access);
       if (named == Truth(true)) {
         granted = true;
         answer_.allows.insert(link->name + ".identity.access");
@@ -669,7 +536,7 @@ NaiveAnswer NaiveDecision::Run() {
         Extend(*class_);
         break;
       case Action::Expose:
-        DenySurely(model::DefaultIdOf(class_->name, action));
+        Expose(*class_);
         break;
     }
     if (action != Action::Create && action != Action::Observe) Time(*class_);

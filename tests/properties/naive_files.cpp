@@ -74,7 +74,7 @@ Truth NaiveDecision::IsCallerOrGroup(const Fact& principal) const {
 Truth NaiveDecision::IsListed(const model::Class& of) const {
   std::vector<Truth> each;
   for (const model::Class* link : Links(of)) {
-    if (link->identity.access) each.push_back(IsNamed(link->identity.access->principals));
+    if (link->identity.access) each.push_back(IsGranted(*link->identity.access));
   }
   return each.empty() ? Truth(false) : All(each);
 }
@@ -322,7 +322,7 @@ void NaiveDecision::ResumeAccess(const model::Class& of) {
     written = true;
     granted = granted_by_all;
     unknown = unknown_to_all;
-    way(link->identity.access->id, All({frozen, IsNamed(link->identity.access->principals)}));
+    way(link->identity.access->id, All({frozen, IsGranted(*link->identity.access)}));
     if (!granted) DenyByDefault("builtin.access", unknown);
   }
   if (!written && !granted) DenyByDefault("builtin.access", unknown);

@@ -309,6 +309,7 @@ TEST_CASE("a stage refuses nothing that a later one would allow") {
         const std::string_view path = i < attributes.size() ? attributes[i].path : "";
         const bool later = path == "egress.method" || path == "egress.path" ||
                            path == "egress.query" || path == "egress.bytes" ||
+                           path == "egress.upgrade" ||
                            (path == "egress.ip" && stage == Stage::Name);
         if (later || !request.is_known(slot)) continue;
         if (request.is_present(slot)) {
