@@ -150,7 +150,7 @@ bool MaySend(Context& context, const model::EgressRule& rule, model::SecretId id
   for (const model::EgressTarget& target : rule.targets) {
     const auto* host = target.place ? std::get_if<values::HostPattern>(&*target.place) : nullptr;
     if (target.http) {
-      context.sink.Report(span, diag::SecretInClear, secret.name);
+      context.sink.Report(span, diag::SecretWithoutTls, secret.name);
       return false;
     }
     if (host == nullptr || host->reach != values::HostReach::Exact) {

@@ -25,10 +25,6 @@ void Default(Block& block, Slot slot, std::int64_t value) {
   block.defaults.push_back(
       {.slot = slot, .kind = module::DefaultRecord::Kind::Integer, .integer = value});
 }
-void NoItems(Block& block, Slot slot) {
-  block.defaults.push_back({.slot = slot, .kind = module::DefaultRecord::Kind::NoItems});
-}
-
 // A wish within its bound. Where the bound has no default, leaving it out is denied too.
 void LowerBound(Lowering& lowering, const model::Bound& bound, Slot slot, std::string_view name,
                 std::string (*text)(std::int64_t), Block& block) {
@@ -50,16 +46,6 @@ void LowerBound(Lowering& lowering, const model::Bound& bound, Slot slot, std::s
 }
 
 std::string NumberText(std::int64_t number) { return std::to_string(number); }
-
-// A set of wishes of which the class grants none.
-void LowerNoWishes(Lowering& lowering, const model::Class& of, Slot slot, std::string_view path,
-                   std::string_view message, Block& block) {
-  ir::Builder& b = lowering.builder;
-  NoItems(block, slot);
-  block.denials.push_back(
-      {lowering.Deny(IdOf(of, path), message),
-       b.Compare(NodeOp::Greater, b.CountTerm(lowering.TextItems(slot)), b.IntegerTerm(0))});
-}
 
 void LowerUnsupported(Lowering& lowering, const model::Class& of, Block& block) {
   ir::Builder& b = lowering.builder;
