@@ -9,11 +9,13 @@ namespace {
 // A report about two files: one test passed, one failed.
 Report Made(std::string name, std::string failure) {
   Report report;
-  report.tests.push_back({"fine", {1, 0, 4}, {{{1, 0, 4}, "exec", "allow", "allow", ""}}, false});
-  report.tests.push_back({std::move(name),
-                          {0, 2, 6},
-                          {{{0, 2, 6}, "exec \"<a>\"", "allow", "deny x & y", std::move(failure)}},
-                          true});
+  report.tests.push_back(
+      {"fine", {1, 0, 4}, {{{1, 0, 4}, "exec", "allow", "allow", "", {}}}, false});
+  report.tests.push_back(
+      {std::move(name),
+       {0, 2, 6},
+       {{{0, 2, 6}, "exec \"<a>\"", "allow", "deny x & y", std::move(failure), {}}},
+       true});
   return report;
 }
 
