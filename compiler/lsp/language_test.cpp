@@ -33,7 +33,7 @@ sandbox coding when task.kind == "coding" and task.risk < high {
   image { allow base  isolation any  size cpu 1 at most 2, memory 1GiB, disk 1GiB }
   network {
     packages: allow GET npm
-    deny any "https://npm.packages.example/evil/**" when task.risk == low or (has egress.method and egress.method == "GET")
+    deny any "https://npm.packages.example/evil/**" when task.risk == low or (has egress.method and egress.method == "GET") tls inspect
   }
   lifetime { ttl 1h at most 2h }
 }

@@ -180,7 +180,7 @@ constexpr std::string_view Class = R"(language 1
 use "shared/lists.curfew"
 sandbox work when task.kind == "work" {
   image    { allow base  isolation any }
-  network  { allow GET mirrors }
+  network  { allow GET mirrors tls inspect }
   lifetime { ttl 1h }
 }
 )";
