@@ -280,6 +280,7 @@ void Builder::SortRules() {
     record.line = rule.line;
     record.column = rule.column;
     record.effect = rule.effect;
+    record.never = rule.never ? 1 : 0;
     ir_.rules.push_back(record);
   }
   for (module::EntryRecord& entry : ir_.entries) entry.rule = index_of[entry.rule];

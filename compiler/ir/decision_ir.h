@@ -88,6 +88,7 @@ struct RuleText {
   std::string file;
   std::uint32_t line = 0;
   std::uint32_t column = 0;
+  bool never = false;
   friend auto operator<=>(const RuleText&, const RuleText&) = default;
 };
 

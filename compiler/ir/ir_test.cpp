@@ -24,6 +24,7 @@ DecisionIr Whole() {
   Builder b;
   const auto deny = [&](const char* id) { return b.Rule({id, Effect::Deny, "no", "", 0, 0}); };
   const auto allow = [&](const char* id) { return b.Rule({id, Effect::Allow, "", "a", 3, 4}); };
+  const auto never = b.Rule({"set.y", Effect::Deny, "no", "a", 5, 1, true});
   b.SetSelection({deny("class.none"), deny("class.ambiguous"), deny("class.not_selected"),
                   deny("class.gone"), deny("request.invalid")});
   const NodeId when =
@@ -44,6 +45,7 @@ DecisionIr Whole() {
     const bool of_set = place / schema::ActionCount == 1;
     if (of_set) {
       block.denials.push_back({deny("set.x"), b.And(any_group, b.Not(known))});
+      block.denials.push_back({never, known});
     } else {
       block.groups.push_back(
           {{{allow("coding.all"), few}}, deny("coding.none"), deny("coding.none")});
@@ -80,6 +82,7 @@ TEST_CASE("equal decision code has equal bytes and text, and both say what is in
   CHECK(text.find("class coding when equal(task.kind, \"coding\")") != std::string::npos);
   CHECK(text.find("deny coding.host host_in(egress.host, [1:\"example.com\"])") !=
         std::string::npos);
+  CHECK(text.find("rule never set.y \"no\"") != std::string::npos);
   CHECK(text.find("in(caller.id, {\"user:a\", \"user:b\"})") != std::string::npos);
 }
 
@@ -102,6 +105,10 @@ TEST_CASE("a module names its rules, classes, plans and declared attributes") {
   CHECK(loaded->rule(*rule).file == "a");
   CHECK(loaded->rule(*rule).line == 3);
   CHECK(loaded->rule(*rule).effect == Effect::Allow);
+  CHECK_FALSE(loaded->rule(*rule).never);
+  const auto never = loaded->FindRule("set.y");
+  REQUIRE(never);
+  CHECK(loaded->rule(*never).never);
   CHECK_FALSE(loaded->FindRule("coding.al"));
 }
 
@@ -144,6 +151,18 @@ TEST_CASE("the verifier refuses every way to be wrong") {
   };
   const std::vector<Fault> faults = {
       {"a rule's name out of range", [](auto& ir) { ir.rules[0].id.offset = 1u << 30; }},
+      {"a rule with a mark that is none", [](auto& ir) { ir.rules[0].never = 2; }},
+      {"an allow that is marked never",
+       [](auto& ir) { ir.rules[ir.entries[ir.groups[0].entries.first].rule].never = 1; }},
+      {"a built-in that is marked never", [](auto& ir) { ir.rules[ir.selection.none].never = 1; }},
+      {"a never that silence stands for",
+       [](auto& ir) { ir.rules[ir.groups[0].default_denial].never = 1; }},
+      {"a never on trial",
+       [](auto& ir) {
+         for (module::BlockRecord& block : ir.blocks) {
+           if (block.groups.count == 0) std::swap(block.trials, block.denials);
+         }
+       }},
       {"a rule without an id", [](auto& ir) { ir.rules[0].id.size = 0; }},
       {"rules out of order", [](auto& ir) { std::swap(ir.rules[0], ir.rules.back()); }},
       {"a name that is not UTF-8", [](auto& ir) { ir.names[0] = '\xff'; }},

@@ -25,6 +25,11 @@ std::string_view WordOf(NodeOp op) {
   return kWords[static_cast<std::size_t>(op)];
 }
 
+std::string_view WordOf(const module::RuleRecord& rule) {
+  if (rule.never != 0) return "never";
+  return rule.effect == module::Effect::Allow ? "allow" : "deny";
+}
+
 // Bytes as text where they are printable, otherwise in hexadecimal.
 std::string Quoted(std::string_view text) {
   const bool plain = std::ranges::all_of(
@@ -202,9 +207,8 @@ std::string Print(const DecisionIr& ir) {
   const Printer printer(tables, ir.declared);
   std::string text = fmt::format("policy {} language {}\n", ToString(ir.policy), ir.language);
   for (const module::RuleRecord& rule : tables.rules) {
-    text +=
-        fmt::format("rule {} {} \"{}\"\n", rule.effect == module::Effect::Allow ? "allow" : "deny",
-                    tables.NameOf(rule.id), tables.NameOf(rule.message));
+    text += fmt::format("rule {} {} \"{}\"\n", WordOf(rule), tables.NameOf(rule.id),
+                        tables.NameOf(rule.message));
   }
   for (const module::ClassRecord& record : tables.classes) {
     text += fmt::format("class {}{} when {}\n", tables.NameOf(record.name),

@@ -157,7 +157,16 @@ RuleInfo PolicyModule::rule(RuleIndex index) const {
           tables_.NameOf(record.file),
           record.line,
           record.column,
-          record.effect};
+          record.effect,
+          record.never != 0};
+}
+
+bool OnlyNeversDeny(const PolicyModule& policy, const Verdict& verdict) {
+  return verdict.effect == Effect::Deny && verdict.stage == schema::Stage::Request &&
+         !verdict.undecided && verdict.denials.count > 0 && !verdict.denials.overflowed() &&
+         std::ranges::all_of(verdict.denials.written(), [&](RuleIndex rule) {
+           return policy.tables().rules[rule].never != 0;
+         });
 }
 
 std::optional<RuleIndex> PolicyModule::FindRule(std::string_view id) const {

@@ -38,6 +38,7 @@ struct RuleInfo {
   std::uint32_t line = 0;
   std::uint32_t column = 0;
   Effect effect = Effect::Deny;
+  bool never = false;
 };
 
 class PolicyModule {
@@ -72,5 +73,11 @@ class PolicyModule {
   std::vector<PlanTemplate> plans_;
   std::vector<DeclaredAttribute> declared_;
 };
+
+// Whether nevers, and nothing else, deny what no unknown fact could turn, at the last stage. The
+// proof of the set says that no such request exists, so whoever meets one reports an internal
+// fault; the answer stays deny. At an earlier stage an allow counts that may still fail, and there
+// it means nothing. A verdict whose list overflowed has other denials as far as anyone can tell.
+bool OnlyNeversDeny(const PolicyModule& policy, const Verdict& verdict);
 
 }  // namespace curfew::module

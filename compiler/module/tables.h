@@ -131,7 +131,10 @@ struct RuleRecord {
   std::uint32_t line = 0;
   std::uint32_t column = 0;
   Effect effect = Effect::Deny;
-  std::uint8_t reserved[3] = {};
+  // 1: a `never`, which was proven of the set: a denial like any other, of a block's denials, that
+  // is never the only one (OnlyNeversDeny).
+  std::uint8_t never = 0;
+  std::uint8_t reserved[2] = {};
 };
 
 // A rule where it is asked. NoIndex as a condition always holds. `within` is for allows only: an

@@ -152,9 +152,12 @@ class Verifier {
   bool Types();
 
   bool NodeShape(std::uint32_t index);
-  bool IsEntry(const EntryRecord& entry, Effect effect) const;
-  bool IsRule(RuleIndex rule, Effect effect) const {
-    return IsIn(rule, t_.rules) && t_.rules[rule].effect == effect;
+  // Only the denials of a block may be marked never.
+  enum class Never : std::uint8_t { Refused, Fine };
+  bool IsEntry(const EntryRecord& entry, Effect effect, Never never) const;
+  bool IsRule(RuleIndex rule, Effect effect, Never never = Never::Refused) const {
+    return IsIn(rule, t_.rules) && t_.rules[rule].effect == effect &&
+           (never == Never::Fine || t_.rules[rule].never == 0);
   }
   std::uint64_t ItemsMax(std::uint32_t term) const;
   std::uint64_t StepsOf(const NodeRecord& node) const;
@@ -224,6 +227,9 @@ bool Verifier::Rules() {
       return Fail("a rule's text out of range");
     }
     if (rule.effect != Effect::Deny && rule.effect != Effect::Allow) return Fail("a rule's effect");
+    if (rule.never > 1 || (rule.never == 1 && rule.effect != Effect::Deny)) {
+      return Fail("a rule's mark");
+    }
     const std::string_view id = t_.NameOf(rule.id);
     if (id.empty() || id.size() > limits::RuleIdBytesMax) return Fail("a rule's id");
     if (id < before) return Fail("rules out of order");
@@ -490,11 +496,11 @@ bool Verifier::Classes() {
   return true;
 }
 
-bool Verifier::IsEntry(const EntryRecord& entry, Effect effect) const {
+bool Verifier::IsEntry(const EntryRecord& entry, Effect effect, Never never) const {
   const auto is_condition = [&](std::uint32_t node) {
     return node == NoIndex || IsIn(node, t_.nodes);
   };
-  return IsRule(entry.rule, effect) && is_condition(entry.condition) &&
+  return IsRule(entry.rule, effect, never) && is_condition(entry.condition) &&
          is_condition(entry.within) && (effect == Effect::Allow || entry.within == NoIndex);
 }
 
@@ -508,16 +514,18 @@ bool Verifier::Blocks() {
   std::uint64_t entries = 0;
   std::uint64_t groups = 0;
   std::uint64_t defaults = 0;
-  const auto are_entries = [&](Range range, Effect effect) {
+  const auto are_entries = [&](Range range, Effect effect, Never never = Never::Refused) {
     entries += range.count;
     return IsWithin(range, t_.entries) && entries <= t_.entries.size() &&
-           std::ranges::all_of(t_.entries.subspan(range.first, range.count),
-                               [&](const EntryRecord& entry) { return IsEntry(entry, effect); });
+           std::ranges::all_of(
+               t_.entries.subspan(range.first, range.count),
+               [&](const EntryRecord& entry) { return IsEntry(entry, effect, never); });
   };
   for (const BlockRecord& block : t_.blocks) {
     groups += block.groups.count;
     defaults += block.defaults.count;
-    if (!are_entries(block.checks, Effect::Deny) || !are_entries(block.denials, Effect::Deny) ||
+    if (!are_entries(block.checks, Effect::Deny) ||
+        !are_entries(block.denials, Effect::Deny, Never::Fine) ||
         !are_entries(block.trials, Effect::Deny) || !IsWithin(block.groups, t_.groups) ||
         groups > t_.groups.size() || !IsWithin(block.defaults, t_.defaults) ||
         defaults > t_.defaults.size()) {

@@ -1,8 +1,9 @@
 #include "compiler/native/native_compiler.h"
 
+#include "compiler/base/program_folder.h"
+
 #include <array>
 #include <dlfcn.h>
-#include <unistd.h>
 
 #include <fmt/format.h>
 
@@ -28,11 +29,6 @@ Result<OwnedFd> CompileNative(const std::string& path, ByteView module) {
   return image;
 }
 
-std::string LibraryBesideProgram() {
-  std::array<char, 4096> path{};
-  const ssize_t size = readlink("/proc/self/exe", path.data(), path.size());
-  const std::string self(path.data(), size > 0 ? static_cast<std::size_t>(size) : 0);
-  return self.substr(0, self.rfind('/') + 1) + LibraryName;
-}
+std::string LibraryBesideProgram() { return BesideProgram(LibraryName); }
 
 }  // namespace curfew::native
