@@ -14,30 +14,6 @@ namespace {
 
 using syntax::KeepItem;
 
-std::string_view WordOf(KeepItem::Kind kind) {
-  switch (kind) {
-    case KeepItem::Kind::Reason:
-      return "reason";
-    case KeepItem::Kind::Owner:
-      return "owner";
-    case KeepItem::Kind::Expires:
-      return "expires";
-    case KeepItem::Kind::Size:
-      return "size";
-    case KeepItem::Kind::Keep:
-      return "keep";
-    case KeepItem::Kind::Branches:
-      return "branches";
-    case KeepItem::Kind::From:
-      return "from";
-    case KeepItem::Kind::Renews:
-      return "renews";
-    case KeepItem::Kind::SharedByClass:
-      return "shared by class";
-  }
-  CURFEW_UNREACHABLE("the switch names every kind");
-}
-
 bool IsOfPersist(KeepItem::Kind kind) {
   return kind == KeepItem::Kind::Reason || kind == KeepItem::Kind::Owner ||
          kind == KeepItem::Kind::Expires || kind == KeepItem::Kind::SharedByClass;
@@ -53,14 +29,14 @@ class Items {
   Items(Context& context, const std::vector<KeepItem>& items, bool of_persist) {
     for (const KeepItem& item : items) {
       if (of_persist ? !IsOfPersist(item.kind) : !IsOfSnapshot(item.kind)) {
-        context.sink.Report(item.span, diag::MisplacedStatement, WordOf(item.kind),
+        context.sink.Report(item.span, diag::MisplacedStatement, NameOf(item.kind),
                             of_persist ? "`snapshot`" : "`persist`",
                             of_persist ? "`persist`" : "`snapshot`");
         continue;
       }
       const KeepItem* first = Find(item.kind);
       if (first != nullptr) {
-        context.sink.Report(item.span, diag::StatedTwice, WordOf(item.kind))
+        context.sink.Report(item.span, diag::StatedTwice, NameOf(item.kind))
             .Note(first->span, diag::FirstHere);
         continue;
       }
@@ -110,7 +86,7 @@ void PlaneChecker::operator()(const syntax::PersistStatement& statement) {
   const auto needs = [&](KeepItem::Kind kind) {
     const KeepItem* item = items.Find(kind);
     if (item == nullptr && !context_.partial) {
-      context_.sink.Report(statement.name->span, diag::MissingItem, keyword, WordOf(kind),
+      context_.sink.Report(statement.name->span, diag::MissingItem, keyword, NameOf(kind),
                            kSaysAll);
     }
     return item;

@@ -714,5 +714,6 @@ std::string_view NameOf(ExprKind kind);
 std::string_view NameOf(Action action);
 std::string_view NameOf(PlaneKind kind);
 std::string_view NameOf(ListDecl::Kind kind);
+std::string_view NameOf(KeepItem::Kind kind);
 
 }  // namespace curfew::syntax

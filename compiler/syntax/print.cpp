@@ -450,29 +450,7 @@ class Printer {
   static std::string_view NameOf(Action action) { return syntax::NameOf(action); }
   static std::string_view NameOf(PlaneKind kind) { return syntax::NameOf(kind); }
   static std::string_view NameOf(ListDecl::Kind kind) { return syntax::NameOf(kind); }
-  static std::string_view NameOf(KeepItem::Kind kind) {
-    switch (kind) {
-      case KeepItem::Kind::Reason:
-        return "reason";
-      case KeepItem::Kind::Owner:
-        return "owner";
-      case KeepItem::Kind::Expires:
-        return "expires";
-      case KeepItem::Kind::Size:
-        return "size";
-      case KeepItem::Kind::Keep:
-        return "keep";
-      case KeepItem::Kind::Branches:
-        return "branches";
-      case KeepItem::Kind::From:
-        return "from";
-      case KeepItem::Kind::Renews:
-        return "renews";
-      case KeepItem::Kind::SharedByClass:
-        return "shared by class";
-    }
-    CURFEW_UNREACHABLE("the switch names every kind");
-  }
+  static std::string_view NameOf(KeepItem::Kind kind) { return syntax::NameOf(kind); }
   static std::string_view NameOf(LimitItem::Kind kind) {
     switch (kind) {
       case LimitItem::Kind::Requests:

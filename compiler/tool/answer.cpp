@@ -99,11 +99,6 @@ std::string_view WordOf(module::SnapshotKind kind) {
   return schema::InfoOf(schema::Enum::SnapshotKind).values[static_cast<std::size_t>(kind)];
 }
 
-std::string TransferText(const module::TransferGrant& grant) {
-  return fmt::format("{} {}at most {}", fmt::join(grant.patterns, ", "), grant.each ? "each " : "",
-                     values::SizeText(grant.bytes_most));
-}
-
 std::vector<std::string_view> UnrecordedAllowsOf(const module::Evidence& evidence) {
   std::vector<std::string_view> words;
   for (const schema::ActionInfo& info : schema::Actions()) {
@@ -117,19 +112,6 @@ std::vector<std::string_view> UnrecordedAllowsOf(const module::Evidence& evidenc
 std::string RecordText(const module::Evidence& evidence) {
   if (evidence.unrecorded_allows.none()) return "all";
   return fmt::format("all except allows of {}", fmt::join(UnrecordedAllowsOf(evidence), ", "));
-}
-
-std::vector<std::string> LimitTexts(const module::EgressLimits& limits) {
-  std::vector<std::string> texts;
-  if (limits.requests) {
-    texts.push_back(fmt::format("{} requests per {}", *limits.requests,
-                                values::DurationText(limits.window_ms)));
-  }
-  if (limits.request_bytes) {
-    texts.push_back(values::SizeText(*limits.request_bytes) + " per request");
-  }
-  if (limits.total_bytes) texts.push_back(values::SizeText(*limits.total_bytes) + " in all");
-  return texts;
 }
 
 void AppendPlan(std::string& text, const module::PlanTemplate& granted,
@@ -278,6 +260,24 @@ Json JsonOf(const module::PlanTemplate& granted, const module::CreatePlan& plan)
 }
 
 }  // namespace
+
+std::string TransferText(const module::TransferGrant& grant) {
+  return fmt::format("{} {}at most {}", fmt::join(grant.patterns, ", "), grant.each ? "each " : "",
+                     values::SizeText(grant.bytes_most));
+}
+
+std::vector<std::string> LimitTexts(const module::EgressLimits& limits) {
+  std::vector<std::string> texts;
+  if (limits.requests) {
+    texts.push_back(fmt::format("{} requests per {}", *limits.requests,
+                                values::DurationText(limits.window_ms)));
+  }
+  if (limits.request_bytes) {
+    texts.push_back(values::SizeText(*limits.request_bytes) + " per request");
+  }
+  if (limits.total_bytes) texts.push_back(values::SizeText(*limits.total_bytes) + " in all");
+  return texts;
+}
 
 std::string VolumeText(const module::Volume& volume) {
   return fmt::format("{} at {}, {}, of {}, expires {}{}", volume.name, volume.path,

@@ -55,7 +55,9 @@ std::string RenderJson(const Answer& answer);
 std::string RenderText(std::size_t line, const Failure& failure);
 std::string RenderJson(std::size_t line, const Failure& failure);
 
-// What outlives a sandbox, on one line.
+// Pieces of a plan, on one line each.
+std::string TransferText(const module::TransferGrant& grant);
+std::vector<std::string> LimitTexts(const module::EgressLimits& limits);
 std::string VolumeText(const module::Volume& volume);
 std::string SnapshotText(const module::SnapshotGrant& grant);
 

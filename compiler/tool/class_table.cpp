@@ -30,11 +30,6 @@ std::string BoundText(const module::Bound& bound, ToText text) {
   return fmt::format("{} at most {}", text(*bound.standard), text(bound.most));
 }
 
-std::string TransferText(const module::TransferGrant& grant) {
-  return fmt::format("{} {}at most {}", fmt::join(grant.patterns, ", "), grant.each ? "each " : "",
-                     values::SizeText(grant.bytes_most));
-}
-
 std::string RecordText(const module::Evidence& evidence) {
   std::string exceptions;
   for (const schema::ActionInfo& info : schema::Actions()) {
@@ -42,19 +37,6 @@ std::string RecordText(const module::Evidence& evidence) {
     exceptions.append(exceptions.empty() ? " except " : ", ").append(info.word).append(" allow");
   }
   return "all" + exceptions;
-}
-
-std::vector<std::string> LimitTexts(const module::EgressLimits& limits) {
-  std::vector<std::string> texts;
-  if (limits.requests) {
-    texts.push_back(fmt::format("{} requests per {}", *limits.requests,
-                                values::DurationText(limits.window_ms)));
-  }
-  if (limits.request_bytes) {
-    texts.push_back(values::SizeText(*limits.request_bytes) + " per request");
-  }
-  if (limits.total_bytes) texts.push_back(values::SizeText(*limits.total_bytes) + " in all");
-  return texts;
 }
 
 // With every plane, in the language's order; what stays empty is not told.
