@@ -342,7 +342,8 @@ class Parser {
     Resume(block, begin, mistake);
   }
 
-  // A head up to its brace. False when there is no block to read.
+  // A head up to its brace. False when there is no block to read. Where only the head has a mistake
+  // what is declared is there without it: its span, set before, begins at its first word.
   template <typename Read>
   bool ReadHead(Piece piece, Block outer, Read&& read) {
     const std::size_t begin = at_;
@@ -468,6 +469,7 @@ class Parser {
 
   std::optional<Declaration> ReadAttributes(const Doc& doc) {
     AttributesDecl attributes;
+    attributes.span = tokens_.span(at_);
     if (!ReadHead(Piece::AttributesHead, Block::File, [&](TreeReader::Tree& tree) {
           attributes = WithDoc(Reader().ReadAttributesHead(tree), doc);
         })) {
@@ -484,6 +486,7 @@ class Parser {
 
   std::optional<Declaration> ReadImage(const Doc& doc) {
     ImageDecl image;
+    image.span = tokens_.span(at_);
     if (!ReadHead(Piece::ImageHead, Block::File, [&](TreeReader::Tree& tree) {
           image = WithDoc(Reader().ReadImageHead(tree), doc);
         })) {
@@ -498,6 +501,7 @@ class Parser {
 
   std::optional<Declaration> ReadSecret(const Doc& doc) {
     SecretDecl secret;
+    secret.span = tokens_.span(at_);
     if (!ReadHead(Piece::SecretHead, Block::File, [&](TreeReader::Tree& tree) {
           secret = WithDoc(Reader().ReadSecretHead(tree), doc);
         })) {
@@ -514,6 +518,7 @@ class Parser {
 
   std::optional<Declaration> ReadSandbox(const Doc& doc) {
     SandboxDecl sandbox;
+    sandbox.span = tokens_.span(at_);
     if (!ReadHead(Piece::SandboxHead, Block::File, [&](TreeReader::Tree& tree) {
           sandbox = WithDoc(Reader().ReadSandboxHead(tree), doc);
         })) {
@@ -535,6 +540,7 @@ class Parser {
     // The kind stands in the word already, for a head with a mistake behind it.
     const std::string_view word = Text(at_);
     Plane plane;
+    plane.span = plane.keyword = tokens_.span(at_);
     for (const PlaneKind kind : {PlaneKind::Image, PlaneKind::Identity, PlaneKind::Filesystem,
                                  PlaneKind::Network, PlaneKind::Lifetime, PlaneKind::Evidence}) {
       if (NameOf(kind) == word) plane.kind = kind;
@@ -604,6 +610,7 @@ class Parser {
 
   std::optional<Declaration> ReadTest(const Doc& doc) {
     TestDecl test;
+    test.span = tokens_.span(at_);
     if (!ReadHead(Piece::TestHead, Block::File, [&](TreeReader::Tree& tree) {
           test = WithDoc(Reader().ReadTestHead(tree), doc);
         })) {

@@ -60,6 +60,20 @@ void CheckAnyText(const std::string& text) {
     REQUIRE(diagnostic.span.end <= text.size());
   }
   RenderText(reading.sink, reading.sources);
+  // What is declared has a place, also where its head has a mistake: an editor shows both.
+  const auto has_place = [&](source::Span span) {
+    REQUIRE(span.file == 0);
+    REQUIRE(span.begin <= span.end);
+    REQUIRE(span.end <= text.size());
+  };
+  for (const Declaration& declaration : reading.ast.declarations) {
+    std::visit([&](const auto& declared) { has_place(declared.span); }, declaration);
+    const auto* sandbox = std::get_if<SandboxDecl>(&declaration);
+    if (sandbox == nullptr) continue;
+    for (const SandboxMember& member : sandbox->members) {
+      std::visit([&](const auto& of) { has_place(of.span); }, member);
+    }
+  }
   if (reading.sink.has_errors()) return;
   const std::string formatted = Format(reading.tokens, reading.ast);
   const Reading again(formatted);

@@ -69,6 +69,7 @@ int main(int argc, char** argv) {
   const std::uint64_t seed =
       wanted != nullptr ? std::strtoull(wanted, nullptr, 10) : std::random_device()();
   std::printf("%zu seeds, CURFEW_SEED=%llu\n", seeds.size(), static_cast<unsigned long long>(seed));
+  std::fflush(stdout);  // an input that ends the program leaves it said
   std::mt19937_64 random(seed);
   for (const std::string& input : seeds) {
     for (std::size_t cut = 0; cut <= std::min(input.size(), kCutsMax); ++cut) {
