@@ -15,7 +15,7 @@ hosts npm from "npm.txt"
 sandbox work when task.kind == "work" {
   image    { allow base  isolation any  size cpu 1 at most 2 }
   lifetime { ttl 1h at most 2h }
-  network  { npm: allow GET npm }
+  network  { tls inspect  npm: allow GET npm }
 }
 deny exec when exec.program == "/bin/sh" because "no shell"
 )";

@@ -16,7 +16,7 @@ strings teams from "lists/teams.txt"
 sandbox work when task.team in teams {
   image    { allow base  isolation any }
   lifetime { ttl 1h }
-  network  { npm: allow GET npm }
+  network  { tls inspect  npm: allow GET npm }
 }
 
 test "names reach into other files" {

@@ -36,7 +36,8 @@ std::string Workplace::Read(const std::string& name) const {
 Ran Workplace::Shell(const std::string& command) const {
   const std::string script = fmt::format(
       "cd '{}' || exit 99\n"
-      "curfew() {{ '{}' \"$@\"; }}\n"
+      "program='{}'\n"
+      "curfew() {{ \"$program\" \"$@\"; }}\n"
       "{{ {}\n}} > .out 2> .err < /dev/null\n",
       path_.string(), CURFEW_PROGRAM, command);
   const int status = std::system(script.c_str());

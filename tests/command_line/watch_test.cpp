@@ -26,7 +26,7 @@ TEST_CASE("the tests run again when a file changes, also one that another names"
   const Ran ran = place.Shell(
       "until_lines() { for i in $(seq 600); do [ $(grep -c \"$1\" out) -ge $2 ] && return; "
       "sleep 0.1; done; echo \"no $1\"; }\n"
-      "curfew test --watch p/policy.curfew >out 2>err & pid=$!\n"
+      "\"$program\" test --watch p/policy.curfew >out 2>err & pid=$!\n"
       "until_lines '1 passed' 1\n"
       "echo 'deny create because \"still closed\"' > p/new; mv p/new p/rules.curfew\n"
       "until_lines '1 passed' 2\n"

@@ -305,7 +305,7 @@ Request RequestGenerator::Generate() {
     }
   }
   // Of random parts few agree, so some requests are what a client would really send.
-  if (!r_.OneIn(3)) MakeLikely(request);
+  if (!r_.OneIn(5)) MakeLikely(request);
   return request;
 }
 
