@@ -15,6 +15,9 @@ Parsed<std::string> ParsePrincipal(std::string_view text);
 
 // "registry.example/agents/python", with an optional ":tag" that nothing trusts: the digest
 // decides.
+//
+//   image reference := 1 to 255 bytes of a-z 0-9 . _ - / :
+//                      the first and the last a letter or a digit; no "//", no ".."
 Parsed<std::string> ParseImageRef(std::string_view text);
 
 // One of GET HEAD POST PUT PATCH DELETE OPTIONS. CONNECT and TRACE never pass.
