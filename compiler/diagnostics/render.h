@@ -34,4 +34,8 @@ std::string RenderSarif(const Sink& sink, const source::SourceMap& sources,
 // One workflow command of GitHub Actions for each diagnostic, on a line of its own.
 std::string RenderGithub(const Sink& sink, const source::SourceMap& sources);
 
+// JUnit's XML: a suite for each file of the set, a failed case for each error and each warning, a
+// case that passed for each information and for a file in which nothing was found.
+std::string RenderJunit(const Sink& sink, const source::SourceMap& sources);
+
 }  // namespace curfew::diagnostics

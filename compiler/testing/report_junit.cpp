@@ -1,4 +1,4 @@
-#include "compiler/base/text.h"
+#include "compiler/base/xml_text.h"
 #include "compiler/testing/report.h"
 
 #include <algorithm>
@@ -8,49 +8,6 @@
 
 namespace curfew::testing {
 namespace {
-
-constexpr char32_t kReplacement = 0xFFFD;
-
-// Whether a text of XML 1.0 shows it (section 2.2); of the controls a tab and a line feed.
-bool IsShown(char32_t c) {
-  if (c < 0x20) return c == '\t' || c == '\n';
-  return !(c >= 0x7F && c < 0xA0) && c != 0xFFFE && c != 0xFFFF;
-}
-
-// Markup escaped; broken bytes and what XML has no form for become U+FFFD.
-std::string Text(std::string_view text) {
-  std::string escaped;
-  while (!text.empty()) {
-    const auto decoded = DecodeUtf8(text);
-    const char32_t c = decoded ? decoded->value : kReplacement;
-    text.remove_prefix(decoded ? decoded->bytes : 1);
-    if (c == '<') {
-      escaped += "&lt;";
-    } else if (c == '>') {
-      escaped += "&gt;";
-    } else if (c == '&') {
-      escaped += "&amp;";
-    } else {
-      AppendUtf8(escaped, IsShown(c) ? c : kReplacement);
-    }
-  }
-  return escaped;
-}
-
-// For the inside of quotes, where a parser would make blanks of tabs and line feeds.
-std::string Attribute(std::string_view text) {
-  std::string escaped;
-  for (const char c : Text(text)) {
-    if (c == '"') {
-      escaped += "&quot;";
-    } else if (c == '\t' || c == '\n') {
-      escaped += fmt::format("&#{};", static_cast<int>(c));
-    } else {
-      escaped += c;
-    }
-  }
-  return escaped;
-}
 
 // "policies/coding" of "policies/coding.curfew": a dot would part a package from a class.
 std::string_view ClassOf(std::string_view file) {
@@ -63,7 +20,7 @@ std::string CaseOf(const TestReport& test, const source::SourceMap& sources) {
   const std::string_view file = sources.name(test.span.file);
   std::string text =
       fmt::format("    <testcase name=\"{}\" classname=\"{}\" file=\"{}\" line=\"{}\"",
-                  Attribute(test.name), Attribute(ClassOf(file)), Attribute(file),
+                  XmlAttribute(test.name), XmlAttribute(ClassOf(file)), XmlAttribute(file),
                   sources.PositionOf(test.span.file, test.span.begin).line);
   if (test.passed()) return text + "/>\n";
   std::string message;
@@ -80,7 +37,7 @@ std::string CaseOf(const TestReport& test, const source::SourceMap& sources) {
   return text + fmt::format(
                     ">\n      <failure type=\"answer\" message=\"{}\">{}</failure>\n"
                     "    </testcase>\n",
-                    Attribute(message), Text(details));
+                    XmlAttribute(message), XmlText(details));
 }
 
 std::string CountsOf(std::size_t tests, std::size_t failures) {
@@ -113,7 +70,7 @@ std::string RenderJunit(const Report& report, const source::SourceMap& sources) 
   for (const Suite& suite : SuitesOf(report)) {
     const auto failures = std::count_if(suite.tests.begin(), suite.tests.end(),
                                         [](const TestReport* test) { return !test->passed(); });
-    text += fmt::format("  <testsuite name=\"{}\" {}>\n", Attribute(sources.name(suite.file)),
+    text += fmt::format("  <testsuite name=\"{}\" {}>\n", XmlAttribute(sources.name(suite.file)),
                         CountsOf(suite.tests.size(), static_cast<std::size_t>(failures)));
     for (const TestReport* test : suite.tests) text += CaseOf(*test, sources);
     text += "  </testsuite>\n";

@@ -23,18 +23,17 @@ class CheckVerb : public Verb {
   }
   [[nodiscard]] std::string_view example() const override {
     return "A set is every file that is given, and every *.curfew below a folder that is given; "
-           "`-` is\nstandard input. Diagnostics go to standard error; with --format json or sarif "
-           "they are the\nresult, on standard output; with github both are written: annotations "
-           "for "
-           "the runner, text\nfor the log.\n"
+           "`-` is\nstandard input. Diagnostics go to standard error; with --format json, sarif "
+           "or junit\nthey are the result, on standard output; with github both are written: "
+           "annotations for the\nrunner, text for the log.\n"
            "exit status: 0 no errors, 3 errors, 1 could not run (also: no policy found)\n\n"
            "example:\n  curfew check policies/ images.curfew\n"
            "  curfew check policies/ --format sarif > curfew.sarif";
   }
   void Configure(CLI::App& app) override {
     app.add_option("POLICY", paths_, "files and folders of the set")->required();
-    app.add_option("--format", format_, "text, json, sarif or github")
-        ->check(CLI::IsMember({"text", "json", "sarif", "github"}));
+    app.add_option("--format", format_, "text, json, sarif, junit or github")
+        ->check(CLI::IsMember({"text", "json", "sarif", "junit", "github"}));
     color_.Configure(app);
     app.add_option("--dump", dump_, "print what the set became at a station of the compiler")
         ->check(CLI::IsMember({"ast", "model", "ir"}));
@@ -63,6 +62,8 @@ class CheckVerb : public Verb {
       console.Out(RenderJson(found, made->sources));
     } else if (format_ == "sarif") {
       console.Out(RenderSarif(found, made->sources, CURFEW_VERSION));
+    } else if (format_ == "junit") {
+      console.Out(RenderJunit(found, made->sources));
     } else {
       if (format_ == "github") console.Out(RenderGithub(found, made->sources));
       PrintDiagnostics(*made, console);

@@ -41,8 +41,8 @@ class ImportVerb : public Verb {
     app.add_option("--image", options_.image_digest,
                    "the image's digest, which such policies do not have: sha256:…");
     app.add_option("--ttl", options_.ttl, "the lifetime, where the policy states none: 30m");
-    app.add_option("--format", format_, "text, json, sarif or github")
-        ->check(CLI::IsMember({"text", "json", "sarif", "github"}));
+    app.add_option("--format", format_, "text, json, sarif, junit or github")
+        ->check(CLI::IsMember({"text", "json", "sarif", "junit", "github"}));
     color_.Configure(app);
   }
   int Run(Console& console) override {
@@ -84,6 +84,8 @@ class ImportVerb : public Verb {
       console.Out(RenderJson(found, made.sources));
     } else if (format_ == "sarif") {
       console.Out(RenderSarif(found, made.sources, CURFEW_VERSION));
+    } else if (format_ == "junit") {
+      console.Out(RenderJunit(found, made.sources));
     } else {
       if (format_ == "github") console.Out(RenderGithub(found, made.sources));
       console.Err(RenderText(

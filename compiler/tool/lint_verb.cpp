@@ -37,8 +37,8 @@ class LintVerb : public Verb {
   }
   void Configure(CLI::App& app) override {
     app.add_option("POLICY", paths_, "files and folders of the set");
-    app.add_option("--format", format_, "text, json, sarif or github")
-        ->check(CLI::IsMember({"text", "json", "sarif", "github"}));
+    app.add_option("--format", format_, "text, json, sarif, junit or github")
+        ->check(CLI::IsMember({"text", "json", "sarif", "junit", "github"}));
     color_.Configure(app);
     app.add_option("--explain", explain_, "print the page of a code");
     app.add_flag("--list", list_, "print every rule");
@@ -90,6 +90,7 @@ class LintVerb : public Verb {
              Console& console) const {
     if (format_ == "json") return console.Out(RenderJson(found, sources));
     if (format_ == "sarif") return console.Out(RenderSarif(found, sources, CURFEW_VERSION));
+    if (format_ == "junit") return console.Out(RenderJunit(found, sources));
     if (format_ == "github") console.Out(RenderGithub(found, sources));
     const auto color =
         console.colour_diagnostics() ? diagnostics::Color::Always : diagnostics::Color::Never;

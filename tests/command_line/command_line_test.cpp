@@ -570,7 +570,7 @@ TEST_CASE("completion scripts load in their shells") {
       "COMP_CWORD=3; _curfew; echo \"${COMPREPLY[@]}\"; COMP_WORDS=(curfew ch); COMP_CWORD=1; "
       "_curfew; echo \"${COMPREPLY[@]}\"; COMP_WORDS=(curfew fmt --c); COMP_CWORD=2; _curfew; "
       "echo \"${COMPREPLY[@]}\"'");
-  CHECK(bash.out == "json\ncheck\n--check --color\n");
+  CHECK(bash.out == "json junit\ncheck\n--check --color\n");
 }
 
 TEST_CASE("the environment sets flags") {

@@ -67,7 +67,7 @@ TEST_CASE("no secret is on any stream") {
   place.Write("p.yaml",
               "sandbox: a\nrules:\n- {domain: x.example, token: hunter2}\n"
               "- {domain: y.example, tokenInjection: ghp_0123456789abcdefghij}\n");
-  for (const char* const format : {"text", "json", "sarif", "github"}) {
+  for (const char* const format : {"text", "json", "sarif", "junit", "github"}) {
     const Ran ran = place.Shell(std::string("curfew import p.yaml -o p.curfew --format ") + format +
                                 " 2>&1; cat p.curfew");
     CHECK_THAT(ran.out, Contains("CUR9709"));

@@ -97,6 +97,9 @@ TEST_CASE("lint: every format says the same findings") {
   const Ran sarif = place.Shell("curfew lint p.curfew --format sarif");
   CHECK(ParseJson(sarif.out).has_value());
   CHECK_THAT(sarif.out, Contains("CUR9415"));
+  const Ran junit = place.Shell("curfew lint p.curfew --format junit");
+  CHECK(junit.err == "");
+  CHECK_THAT(junit.out, Contains("classname=\"CUR9415\"") && Contains("<failure type=\"warning\""));
   const Ran github = place.Shell("curfew lint p.curfew --format github");
   CHECK_THAT(github.out, StartsWith("::warning file=p.curfew"));
   CHECK_THAT(github.out, Contains("::notice file=p.curfew"));

@@ -24,6 +24,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   diagnostics::RenderText(sink, sources);
   diagnostics::RenderJson(sink, sources);
   diagnostics::RenderSarif(sink, sources, "1");
+  diagnostics::RenderJunit(sink, sources);
   diagnostics::RenderGithub(sink, sources);
   return 0;
 }

@@ -196,11 +196,11 @@ Printed RunFormats(const source::SourceMap& sources) {
   for (const char c : RenderText(sink, sources, diagnostics::Color::Always)) {
     colored += c == '\x1b' ? std::string("\\e") : std::string(1, c);
   }
-  return {
-      fmt::format("text\n{}\ntext, coloured\n{}\njson\n{}\nsarif\n{}\ngithub\n{}",
-                  RenderText(sink, sources), colored, RenderJson(sink, sources),
-                  WithRulesMet(RenderSarif(sink, sources, "1.2.3")), RenderGithub(sink, sources)),
-      sink.has_errors()};
+  return {fmt::format("text\n{}\ntext, coloured\n{}\njson\n{}\nsarif\n{}\njunit\n{}\ngithub\n{}",
+                      RenderText(sink, sources), colored, RenderJson(sink, sources),
+                      WithRulesMet(RenderSarif(sink, sources, "1.2.3")), RenderJunit(sink, sources),
+                      RenderGithub(sink, sources)),
+          sink.has_errors()};
 }
 
 constexpr Stage All[] = {
