@@ -9,6 +9,7 @@
 #pragma once
 
 #include "compiler/module/request.h"
+#include "compiler/module/tables.h"
 
 #include <array>
 #include <cstddef>

@@ -23,6 +23,11 @@ inline constexpr char LibraryName[] = "libcurfew_jit.so";
 // such library, or it cannot run here.
 Result<OwnedFd> CompileNative(const std::string& path, ByteView module);
 
+// All that code of the library at `path` depends on beside its module, in one text: the library,
+// the version of LLVM that it was built with, the processor. Code that another maker made is not to
+// be run. NotFound where there is no such library.
+Result<std::string> MakerOf(const std::string& path);
+
 // The library that stands beside this program, wherever that is.
 std::string LibraryBesideProgram();
 

@@ -23,6 +23,8 @@ Result<OwnedFd> MakeNativeCode(ByteView module) {
   return native::CompileNative(native::LibraryBesideProgram(), module);
 }
 
+Result<std::string> NativeCodeMaker() { return native::MakerOf(native::LibraryBesideProgram()); }
+
 Result<EngineChoice> ChooseEngine(ByteView bytes, EngineWish wish) {
   EngineChoice choice;
   if (wish != EngineWish::Interpreter) {

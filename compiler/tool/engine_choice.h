@@ -29,6 +29,9 @@ Result<EngineChoice> ChooseEngine(ByteView bytes, EngineWish wish);
 // The sealed native code of a module, by the compiler beside this program.
 Result<OwnedFd> MakeNativeCode(ByteView module);
 
+// All that this code depends on beside the module.
+Result<std::string> NativeCodeMaker();
+
 // Compiles a small module and asks it, so that what is said of native code was tried.
 Outcome TryNativeCode();
 

@@ -1,4 +1,5 @@
 // curfew: every verb, of the compiler and of the runtime, in one program.
+#include "compiler/native/native_engine.h"
 #include "compiler/tool/command_line.h"
 #include "compiler/tool/engine_choice.h"
 #include "compiler/tool/open_bundle.h"
@@ -45,6 +46,8 @@ int Run(int argc, char** argv, curfew::Console& console) {
                                     .entropy = *host.entropy,
                                     .open_policy = curfew::tool::OpenModule,
                                     .make_native_code = curfew::tool::MakeNativeCode,
+                                    .seal_native_code = curfew::native::SealImage,
+                                    .native_code_maker = curfew::tool::NativeCodeMaker,
                                     .keeper_program = KeeperProgram(),
                                     .try_native_code = curfew::tool::TryNativeCode};
   curfew::Verbs verbs = curfew::tool::CompilerVerbs();

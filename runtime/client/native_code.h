@@ -3,6 +3,7 @@
 #pragma once
 
 #include "runtime/client/verbs.h"
+#include "runtime/host/state_directory.h"
 
 #include <string_view>
 
@@ -12,7 +13,9 @@ namespace curfew::client {
 inline constexpr std::string_view NothingGoesOut =
     "no class of the policy set lets anything out, so nothing is asked often";
 
-// Sealed, by what `means` makes it with; the failure says why there is none.
-Result<OwnedFd> NativeCodeFor(const Means& means, ByteView module);
+// Sealed: what this host has kept (native_cache.h), or made by what `means` makes it with and kept.
+// The failure says why there is none; code that cannot be kept is used all the same.
+Result<OwnedFd> NativeCodeFor(const Means& means, const host::StateDirectory& state,
+                              ByteView module);
 
 }  // namespace curfew::client

@@ -70,12 +70,12 @@ class ReloadVerb final : public Verb {
     }
     CURFEW_TRY(const Bytes module, means_.open_policy(policies_, trusted_keys_));
     CURFEW_TRY(const OwnedFd memory, host::SealBytes("curfew-module", module));
-    const Result<OwnedFd> native_code = NativeCodeFor(means_, module);
+    CURFEW_TRY(const std::unique_ptr<Station> station, Station::Open(means_, state_));
+    const Result<OwnedFd> native_code = NativeCodeFor(means_, station->state(), module);
     if (!native_code && native_code.error().message != NothingGoesOut) {
       console.Complain("the interpreter will decide, slower and not otherwise: " +
                        native_code.error().message);
     }
-    CURFEW_TRY(const std::unique_ptr<Station> station, Station::Open(means_, state_));
     CURFEW_TRY(const std::vector<store::Sandbox> sandboxes, Live(*station));
     if (sandboxes.empty() && !allow_empty_) {
       return Failure(FailureCode::NotFound,

@@ -191,7 +191,7 @@ class RunVerb final : public Verb {
     create.dials_elsewhere = dial_from >= 0;
     create.resolvers = resolvers_;
     CURFEW_TRY(const OwnedFd memory, host::SealBytes("curfew-module", module));
-    const Result<OwnedFd> native_code = NativeCodeFor(means_, module);
+    const Result<OwnedFd> native_code = NativeCodeFor(means_, station.state(), module);
     if (!native_code) create.no_native_code = native_code.error().message;
     const int code = native_code ? native_code->get() : -1;
     CURFEW_TRY(const OwnedFd folder, OpenOut(station, create.sandbox.id));

@@ -32,6 +32,10 @@ struct Means {
       open_policy;
   // The sealed native code of a module's bytes; the failure says why it cannot be made.
   std::function<Result<OwnedFd>(ByteView module)> make_native_code;
+  // The same of code that was made before, as its bytes.
+  std::function<Result<OwnedFd>(ByteView code)> seal_native_code;
+  // All that code which is made here depends on beside its module.
+  std::function<Result<std::string>()> native_code_maker;
   std::string keeper_program;
   // Has native code made and run; the failure says why this machine cannot.
   std::function<Outcome()> try_native_code;

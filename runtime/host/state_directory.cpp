@@ -3,7 +3,7 @@
 namespace curfew::host {
 
 Outcome StateDirectory::Prepare(Files& files) const {
-  for (const std::string& directory : {root, Keys(), Sandboxes()}) {
+  for (const std::string& directory : {root, Keys(), NativeCode(), Sandboxes()}) {
     const bool is_new = !files.Inspect(directory, Follow::No);
     Outcome made = files.MakeDirectory(directory, 0700);
     if (made && is_new) made = files.SyncDirectory(directory.substr(0, directory.rfind('/')) + "/");

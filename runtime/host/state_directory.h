@@ -20,6 +20,10 @@ struct StateDirectory {
   [[nodiscard]] std::string ReceiptPublicKey() const { return Keys() + "/receipt.pub"; }
   [[nodiscard]] std::string TokenKey() const { return Keys() + "/token.ed25519"; }
   [[nodiscard]] std::string TokenPublicKey() const { return Keys() + "/token.pub"; }
+  [[nodiscard]] std::string NativeCodeKey() const { return Keys() + "/native_code.ed25519"; }
+  [[nodiscard]] std::string NativeCodePublicKey() const { return Keys() + "/native_code.pub"; }
+  // Native code that was made before; all of it can be removed at any time.
+  [[nodiscard]] std::string NativeCode() const { return root + "/native_code"; }
   // The host's chain of signed heads.
   [[nodiscard]] std::string Heads() const { return root + "/heads"; }
   [[nodiscard]] std::string Sandboxes() const { return root + "/sandboxes"; }
@@ -44,7 +48,7 @@ struct StateDirectory {
   // Space that lets a receipt be written when the disk is full; removed before that is needed.
   [[nodiscard]] std::string Reserve(std::string_view id) const { return Sandbox(id) + "/reserve"; }
 
-  // Makes the root, keys and sandboxes, each 0700.
+  // Makes the root and the directories below it, each 0700.
   Outcome Prepare(Files& files) const;
   // Makes the directory of one sandbox, its exports and run directories (0700), and its reserve.
   Outcome PrepareSandbox(Files& files, std::string_view id) const;

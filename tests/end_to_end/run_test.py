@@ -106,6 +106,28 @@ class Status(rig.EndToEnd):
         self.assertEqual(events[-1]["verdict"], "clean")
         self.assertEqual("".join(e["data"] for e in events if e["event"] == "output"), "hello\n")
 
+    def test_native_code_is_made_once_for_a_policy_set(self):
+        self.policies.append(self.write("reach.curfew", REACH))
+        opened = []
+        for run in range(3):
+            if run == 2:  # what was kept is damaged
+                name, = os.listdir(os.path.join(self.state, "native_code"))
+                with open(os.path.join(self.state, "native_code", name), "r+b") as kept:
+                    kept.seek(200)
+                    kept.write(b"\0" * 64)
+            shutil.rmtree(self.out, ignore_errors=True)
+            log = os.path.join(self.folder, f"opened.{run}")
+            done = self.run_task(self.task([self.python("print('hello')")]), "--format", "json",
+                                 environment={"LD_DEBUG": "files", "LD_DEBUG_OUTPUT": log})
+            self.assertEqual(done.returncode, 0, done.stderr)
+            ready, = [event for event in map(json.loads, done.stdout.splitlines()) if event["event"] == "ready"]
+            self.assertEqual(ready["engine"], "native")
+            logs = [name for name in os.listdir(self.folder) if name.startswith(f"opened.{run}.")]
+            self.assertTrue(logs)
+            opened.append(any("libLLVM" in scan.read(os.path.join(self.folder, name)) for name in logs))
+        self.assertEqual(opened, [True, False, True], "runs that loaded the compiler")
+        self.assert_over(count=3)
+
     def test_without_a_compiler_of_native_code_the_interpreter_decides_and_it_is_said(self):
         self.policies.append(self.write("reach.curfew", REACH))
         library = os.path.join(os.path.dirname(rig.PROGRAM), "libcurfew_jit.so")
