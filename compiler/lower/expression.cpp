@@ -17,31 +17,6 @@ using model::Scalar;
 using schema::Collection;
 using schema::TypeKind;
 
-ValueClass ClassOf(TypeKind kind, Collection collection) {
-  bool is_integer = false;
-  switch (kind) {
-    case TypeKind::Bool:
-    case TypeKind::Int:
-    case TypeKind::Duration:
-    case TypeKind::Size:
-    case TypeKind::Time:
-    case TypeKind::Enum:
-      is_integer = true;
-      break;
-    case TypeKind::Text:
-    case TypeKind::Principal:
-    case TypeKind::Ip:
-    case TypeKind::Cidr:
-    case TypeKind::Host:
-    case TypeKind::UrlPath:
-    case TypeKind::FilePath:
-    case TypeKind::Digest:
-      break;
-  }
-  if (collection == Collection::One) return is_integer ? ValueClass::Integer : ValueClass::Text;
-  return is_integer ? ValueClass::IntegerItems : ValueClass::TextItems;
-}
-
 // A value as the bytes that a request carries it in.
 std::string BytesOf(const Scalar& scalar) {
   if (const auto* text = std::get_if<std::string>(&scalar)) return *text;
@@ -100,7 +75,7 @@ class ExpressionLowering {
 };
 
 TermId ExpressionLowering::ConstantTerm(const Constant& constant) {
-  const ValueClass value = ClassOf(constant.type.kind, constant.type.collection);
+  const ValueClass value = module::ClassOf(constant.type.kind, constant.type.collection);
   if (const auto* one = std::get_if<Scalar>(&constant.value)) {
     return value == ValueClass::Integer ? b_.IntegerTerm(std::get<std::int64_t>(*one))
                                         : b_.TextTerm(BytesOf(*one));
@@ -140,9 +115,9 @@ TermId ExpressionLowering::Term(ExprId id) {
     case ExprKind::Constant:
       return ConstantTerm(expressions_.ConstantOf(id));
     case ExprKind::Attribute:
-      return b_.SlotTerm(SlotOf(id), ClassOf(expr.type.kind, expr.type.collection));
+      return b_.SlotTerm(SlotOf(id), module::ClassOf(expr.type.kind, expr.type.collection));
     case ExprKind::Variable:
-      return b_.ElementTerm(ClassOf(expr.type.kind, Collection::One));
+      return b_.ElementTerm(module::ClassOf(expr.type.kind, Collection::One));
     case ExprKind::Count:
       return b_.CountTerm(Term(Operand(id, 0)));
     case ExprKind::Plus:

@@ -33,6 +33,7 @@ enum class ValueClass : std::uint8_t {
   IntegerItems,  // a set or list of either
   TextItems
 };
+ValueClass ClassOf(schema::TypeKind kind, schema::Collection collection);
 
 enum class TermKind : std::uint8_t {
   Slot,         // the request's value at `slot`

@@ -26,34 +26,6 @@ std::uint64_t Times(std::uint64_t a, std::uint64_t b) {
   return a > kTooManySteps / b ? kTooManySteps : std::min(a * b, kTooManySteps);
 }
 
-ValueClass ClassOf(schema::TypeKind kind, schema::Collection collection) {
-  using schema::TypeKind;
-  bool is_integer = false;
-  switch (kind) {
-    case TypeKind::Bool:
-    case TypeKind::Int:
-    case TypeKind::Duration:
-    case TypeKind::Size:
-    case TypeKind::Time:
-    case TypeKind::Enum:
-      is_integer = true;
-      break;
-    case TypeKind::Text:
-    case TypeKind::Principal:
-    case TypeKind::Ip:
-    case TypeKind::Cidr:
-    case TypeKind::Host:
-    case TypeKind::UrlPath:
-    case TypeKind::FilePath:
-    case TypeKind::Digest:
-      break;
-  }
-  if (collection == schema::Collection::One) {
-    return is_integer ? ValueClass::Integer : ValueClass::Text;
-  }
-  return is_integer ? ValueClass::IntegerItems : ValueClass::TextItems;
-}
-
 bool IsItems(ValueClass value) {
   return value == ValueClass::IntegerItems || value == ValueClass::TextItems;
 }
