@@ -19,21 +19,6 @@ using Kind = JsonValue::Kind;
 
 constexpr std::size_t kProblemsMax = 20;
 
-// One fact that a document of this action and author may say.
-struct Field {
-  std::string_view path;
-  Slot slot = 0;
-  FactType type;
-  bool optional = false;
-  Origin origin = Origin::Stated;
-  bool known_to_action = true;  // false: create's slots of sandboxes
-  bool restated = false;        // stated or left out: what was sealed then holds
-};
-
-bool StartsWithPath(std::string_view path, std::string_view prefix) {
-  return path.size() > prefix.size() && path.starts_with(prefix) && path[prefix.size()] == '.';
-}
-
 // Facts that a later stage brings (language.md section 6).
 bool IsLater(Slot slot, Stage stage) {
   if (stage == Stage::Request) return false;
@@ -74,9 +59,9 @@ class Decoder {
     const std::optional<Stage> stage = ReadStage(document, *action);
     if (!stage) return;
     request_.emplace(*action, *stage);
-    ListFields(*action);
+    fields_ = FactsOf(*action, declared_);
     ReadObject(document, "", "");
-    for (const Field& field : fields_) Complete(field);
+    for (const Fact& field : fields_) Complete(field);
     for (RequestProblem& broken : BrokenAxioms(*request_)) {
       Problem(broken.pointer, std::move(broken.message));
     }
@@ -132,49 +117,8 @@ class Decoder {
     return found;
   }
 
-  void ListFields(Action action) {
-    for (const schema::Attribute& attribute : schema::AttributesOf(action)) {
-      Field field;
-      field.path = attribute.path;
-      field.slot = attribute.slot;
-      field.type.kind = attribute.type.kind;
-      field.type.collection = attribute.type.collection;
-      field.optional = attribute.type.optional;
-      field.origin = attribute.origin;
-      field.known_to_action = schema::FindAttribute(action, attribute.path) != nullptr;
-      field.type.may_be_negative = attribute.origin == Origin::Verified;
-      if (attribute.type.kind == schema::TypeKind::Enum) {
-        const auto words = schema::InfoOf(attribute.type.enumeration).values;
-        field.type.enum_values.assign(words.begin(), words.end());
-      }
-      fields_.push_back(std::move(field));
-    }
-    for (std::size_t n = 0; n < declared_.size(); ++n) {
-      const DeclaredAttribute& declared = declared_[n];
-      Field field;
-      field.path = declared.path;
-      field.slot = schema::DeclaredSlot(action, n);
-      field.type.kind = declared.kind;
-      field.type.collection = declared.collection;
-      field.type.elements_most = declared.elements_most;
-      field.optional = declared.optional;
-      field.restated = declared.restated && action == Action::Resume;
-      field.origin = StartsWithPath(declared.path, "caller") ? Origin::Verified : Origin::Stated;
-      field.type.enum_values.assign(declared.enum_values.begin(), declared.enum_values.end());
-      fields_.push_back(std::move(field));
-    }
-    // What is sealed at create is the runtime's to say in every later request.
-    if (action != Action::Create) {
-      for (Field& field : fields_) {
-        if (StartsWithPath(field.path, "task") && !field.restated) {
-          field.origin = Origin::Verified;
-        }
-      }
-    }
-  }
-
   // Whether the document's author may say it at all.
-  [[nodiscard]] bool MaySay(const Field& field) const {
+  [[nodiscard]] bool MaySay(const Fact& field) const {
     if (!field.known_to_action) return false;
     switch (field.origin) {
       case Origin::Stated:
@@ -208,15 +152,14 @@ class Decoder {
       return;
     }
     const auto exact = std::find_if(fields_.begin(), fields_.end(),
-                                    [&path](const Field& field) { return field.path == path; });
+                                    [&path](const Fact& field) { return field.path == path; });
     if (exact != fields_.end() && exact->known_to_action) {
       ReadField(*exact, member.value, pointer);
       return;
     }
-    const bool is_subject =
-        std::any_of(fields_.begin(), fields_.end(), [&path](const Field& field) {
-          return field.known_to_action && StartsWithPath(field.path, path);
-        });
+    const bool is_subject = std::any_of(fields_.begin(), fields_.end(), [&path](const Fact& field) {
+      return field.known_to_action && IsBelowPath(field.path, path);
+    });
     if (!is_subject) {
       Problem(pointer, fmt::format("unknown field{}", DidYouMean(member.name, NamesBelow(parent))));
     } else if (!member.value.is(Kind::Object)) {
@@ -226,7 +169,7 @@ class Decoder {
     }
   }
 
-  void ReadField(const Field& field, const JsonValue& value, const std::string& pointer) {
+  void ReadField(const Fact& field, const JsonValue& value, const std::string& pointer) {
     seen_.set(field.slot);
     if (!MaySay(field)) {
       Problem(pointer, ReasonNotToSay(field));
@@ -247,16 +190,16 @@ class Decoder {
     }
   }
 
-  [[nodiscard]] std::string ReasonNotToSay(const Field& field) const {
+  [[nodiscard]] std::string ReasonNotToSay(const Fact& field) const {
     if (field.origin == Origin::Derived) return "follows from `now` and is never stated";
-    if (StartsWithPath(field.path, "task")) {
+    if (IsBelowPath(field.path, "task")) {
       return "the task is stated once, at create, and sealed with the sandbox";
     }
     return "the runtime verifies this itself; it cannot be stated";
   }
 
   // What the document leaves out.
-  void Complete(const Field& field) {
+  void Complete(const Fact& field) {
     if (seen_[field.slot] || field.origin == Origin::Derived) return;
     if (!field.known_to_action || field.origin == Origin::Wish) {
       request_->SetAbsent(field.slot);
@@ -298,11 +241,11 @@ class Decoder {
   [[nodiscard]] std::vector<std::string_view> NamesBelow(std::string_view parent) const {
     std::vector<std::string_view> names;
     if (parent.empty()) names = {"version", "action", "stage"};
-    for (const Field& field : fields_) {
+    for (const Fact& field : fields_) {
       if (!MaySay(field)) continue;
       std::string_view rest = field.path;
       if (!parent.empty()) {
-        if (!StartsWithPath(rest, parent)) continue;
+        if (!IsBelowPath(rest, parent)) continue;
         rest.remove_prefix(parent.size() + 1);
       }
       names.push_back(rest.substr(0, rest.find('.')));
@@ -333,7 +276,7 @@ class Decoder {
 
   std::span<const DeclaredAttribute> declared_;
   StatedBy stated_by_;
-  std::vector<Field> fields_;
+  std::vector<Fact> fields_;
   std::optional<Request> request_;
   ValueArena arena_;
   std::bitset<limits::AttributesPerActionMax> seen_;

@@ -14,6 +14,7 @@
 
 #include "compiler/base/json.h"
 #include "compiler/module/declared_attribute.h"
+#include "compiler/module/fact.h"
 #include "compiler/module/json_value.h"
 #include "compiler/module/request.h"
 #include "compiler/module/request_axioms.h"

@@ -1,0 +1,369 @@
+// curfew.h from outside, through the library as it is shipped: what it decides, what it refuses,
+// and that nothing given to it makes it allow or end.
+#include "compiler/embed/curfew.h"
+#include "compiler/module/bundle.h"
+#include "tests/properties/compiled_set.h"
+
+#include <array>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+namespace curfew {
+namespace {
+
+constexpr const char* kPolicy = R"(language 1
+attributes task { ticket: string?  risk: low < high }
+image base { digest sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08 }
+sandbox work when task.kind == "work" {
+  image    { allow base  isolation any  exec "/usr/bin/**" }
+  lifetime { ttl 1h at most 2h }
+  network  { tls inspect  npm: allow GET "https://npm.example/**"  limit 5MiB per request }
+}
+tickets: deny exec when task.risk == high and not has task.ticket because "high risk needs a ticket"
+trial deny exec when exec.user == "root" because "soon"
+)";
+
+Bytes BundleOf(const std::string& text) {
+  diagnostics::Sink sink;
+  const auto compiled = properties::CompileSet({text}, sink);
+  REQUIRE(compiled != nullptr);
+  module::BundleContent content;
+  content.language = 1;
+  content.compiler = "test";
+  content.policy = compiled->engine->module().manifest().policy;
+  content.module = compiled->bytes;
+  content.files = {{"p.curfew", text}};
+  return module::WriteBundle(std::move(content));
+}
+
+struct Policy {
+  explicit Policy(curfew_engine engine = CURFEW_ENGINE_INTERPRETER, std::uint64_t generation = 7) {
+    const Bytes bundle = BundleOf(kPolicy);
+    curfew_options options{};
+    options.size = sizeof options;
+    options.engine = engine;
+    options.generation = generation;
+    curfew_error error{};
+    const curfew_status status =
+        curfew_policy_open(bundle.data(), bundle.size(), &options, &handle, &error);
+    INFO(error.message);
+    REQUIRE(status == CURFEW_OK);
+  }
+  ~Policy() { curfew_policy_free(handle); }
+  Policy(const Policy&) = delete;
+  Policy& operator=(const Policy&) = delete;
+
+  [[nodiscard]] std::int32_t Fact(curfew_action action, const char* path) const {
+    const std::int32_t fact = curfew_policy_fact(handle, action, path);
+    INFO(path);
+    REQUIRE(fact >= 0);
+    return fact;
+  }
+
+  curfew_policy* handle = nullptr;
+};
+
+struct Request {
+  Request(const Policy& of, curfew_action action_of) : policy(of), action(action_of) {
+    REQUIRE(curfew_request_new(of.handle, action, CURFEW_STAGE_REQUEST, &handle, nullptr) ==
+            CURFEW_OK);
+  }
+  ~Request() { curfew_request_free(handle); }
+  Request(const Request&) = delete;
+  Request& operator=(const Request&) = delete;
+
+  curfew_status Text(const char* path, std::string_view text, curfew_error* error = nullptr) {
+    return curfew_request_set_text(handle, policy.Fact(action, path), text.data(), text.size(),
+                                   error);
+  }
+  curfew_status Integer(const char* path, std::int64_t value, curfew_error* error = nullptr) {
+    return curfew_request_set_integer(handle, policy.Fact(action, path), value, error);
+  }
+  curfew_status Items(const char* path, std::vector<curfew_text> items) {
+    return curfew_request_set_items(handle, policy.Fact(action, path), items.data(), items.size(),
+                                    nullptr);
+  }
+
+  const Policy& policy;
+  curfew_action action;
+  curfew_request* handle = nullptr;
+};
+
+// What every action asks of who asks, and of the sandbox.
+void SetShared(Request& request) {
+  CHECK(request.Text("caller.id", "user:ana") == CURFEW_OK);
+  CHECK(request.Text("caller.kind", "human") == CURFEW_OK);
+  CHECK(request.Items("caller.groups", {}) == CURFEW_OK);
+  CHECK(request.Integer("caller.operator", 0) == CURFEW_OK);
+  CHECK(request.Text("task.owner", "user:ana") == CURFEW_OK);
+  CHECK(request.Text("task.kind", "work") == CURFEW_OK);
+  CHECK(request.Text("task.risk", "low") == CURFEW_OK);
+  CHECK(request.Text("sandbox.class", "work") == CURFEW_OK);
+  CHECK(request.Text("sandbox.creator", "user:ana") == CURFEW_OK);
+  CHECK(request.Integer("sandbox.ttl_left", 60'000) == CURFEW_OK);
+  CHECK(request.Integer("sandbox.idle", 0) == CURFEW_OK);
+  CHECK(request.Integer("sandbox.frozen", 0) == CURFEW_OK);
+  CHECK(request.Integer("sandbox.age", 1'000) == CURFEW_OK);
+}
+void SetExec(Request& request) {
+  SetShared(request);
+  CHECK(request.Text("exec.program", "/usr/bin/python3") == CURFEW_OK);
+  CHECK(request.Items("exec.args", {{"-m", 2}, {"pip", 3}}) == CURFEW_OK);
+  CHECK(request.Text("exec.user", "agent") == CURFEW_OK);
+  CHECK(request.Text("exec.cwd", "/work") == CURFEW_OK);
+  CHECK(request.Integer("exec.terminal", 0) == CURFEW_OK);
+  CHECK(request.Integer("exec.background", 0) == CURFEW_OK);
+}
+
+struct Verdict {
+  Verdict() { REQUIRE(curfew_verdict_new(&handle, nullptr) == CURFEW_OK); }
+  ~Verdict() { curfew_verdict_free(handle); }
+  Verdict(const Verdict&) = delete;
+  Verdict& operator=(const Verdict&) = delete;
+
+  bool Decide(const Request& request) {
+    REQUIRE(curfew_decide(request.policy.handle, request.handle, handle) == CURFEW_OK);
+    return curfew_verdict_allows(handle) == 1;
+  }
+  [[nodiscard]] std::vector<std::string> Ids(curfew_reason_kind kind) const {
+    std::vector<std::string> ids;
+    for (std::size_t i = 0; i < curfew_verdict_reason_count(handle, kind); ++i) {
+      curfew_reason reason{};
+      REQUIRE(curfew_verdict_reason(handle, kind, i, &reason) == CURFEW_OK);
+      ids.emplace_back(reason.id.data, reason.id.size);
+    }
+    return ids;
+  }
+  [[nodiscard]] std::string Missing() const {
+    const curfew_text path = curfew_verdict_missing_fact(handle);
+    return {path.data, path.size};
+  }
+
+  curfew_verdict* handle = nullptr;
+};
+
+using Ids = std::vector<std::string>;
+
+TEST_CASE("embed: a decision, its reasons and its generation, by both engines") {
+  for (const curfew_engine engine : {CURFEW_ENGINE_INTERPRETER, CURFEW_ENGINE_NATIVE}) {
+    const Policy policy(engine);
+    CHECK(std::string(curfew_policy_engine(policy.handle)) ==
+          (engine == CURFEW_ENGINE_NATIVE ? "native" : "interpreter"));
+    CHECK(std::string(curfew_policy_why_not_native(policy.handle)).empty());
+    CHECK(std::string(curfew_policy_digest(policy.handle)).starts_with("sha256:"));
+    Request request(policy, CURFEW_EXEC);
+    SetExec(request);
+    curfew_request_leave_out_the_rest(request.handle);
+    Verdict verdict;
+    CHECK(verdict.Decide(request));
+    CHECK(verdict.Ids(CURFEW_ALLOWS) == Ids{"builtin.access", "work.image.exec"});
+    CHECK(verdict.Ids(CURFEW_DENIALS).empty());
+    CHECK(curfew_verdict_generation(verdict.handle) == 7);
+    const curfew_text name = curfew_verdict_class(verdict.handle);
+    CHECK(std::string(name.data, name.size) == "work");
+
+    CHECK(request.Text("task.risk", "high") == CURFEW_OK);
+    CHECK(request.Text("exec.user", "root") == CURFEW_OK);
+    CHECK_FALSE(verdict.Decide(request));
+    CHECK(verdict.Ids(CURFEW_DENIALS) == Ids{"set.tickets"});
+    CHECK(verdict.Ids(CURFEW_TRIALS).size() == 1);
+    curfew_reason reason{};
+    REQUIRE(curfew_verdict_reason(verdict.handle, CURFEW_DENIALS, 0, &reason) == CURFEW_OK);
+    CHECK(std::string(reason.message.data, reason.message.size) == "high risk needs a ticket");
+    CHECK(reason.line == 9);
+    CHECK(request.Text("task.ticket", "T-1") == CURFEW_OK);
+    CHECK(verdict.Decide(request));
+  }
+}
+
+TEST_CASE("embed: what is not set is unknown, denies, and is named") {
+  const Policy policy;
+  Request request(policy, CURFEW_EXEC);
+  Verdict verdict;
+  CHECK_FALSE(verdict.Decide(request));
+  SetExec(request);
+  CHECK(request.Text("task.risk", "high") == CURFEW_OK);
+  CHECK_FALSE(verdict.Decide(request));
+  CHECK(curfew_verdict_is_undecided(verdict.handle) == 1);
+  CHECK(verdict.Missing() == "task.ticket");
+  curfew_request_leave_out_the_rest(request.handle);
+  CHECK_FALSE(verdict.Decide(request));
+  CHECK(curfew_verdict_is_undecided(verdict.handle) == 0);
+  CHECK(verdict.Missing().empty());
+  CHECK(request.Text("task.risk", "low") == CURFEW_OK);
+  CHECK(verdict.Decide(request));
+  REQUIRE(curfew_request_set_unknown(request.handle, policy.Fact(CURFEW_EXEC, "exec.program"),
+                                     nullptr) == CURFEW_OK);
+  CHECK_FALSE(verdict.Decide(request));
+  CHECK(curfew_verdict_is_undecided(verdict.handle) == 1);
+  CHECK(verdict.Missing() == "exec.program");
+  curfew_request_clear(request.handle);
+  CHECK_FALSE(verdict.Decide(request));
+}
+
+TEST_CASE("embed: a value that its fact cannot have is refused and changes nothing") {
+  const Policy policy;
+  Request request(policy, CURFEW_EXEC);
+  SetExec(request);
+  curfew_request_leave_out_the_rest(request.handle);
+  Verdict verdict;
+  REQUIRE(verdict.Decide(request));
+  curfew_error error{};
+  CHECK(request.Text("exec.program", "/usr/bin/../sbin/x", &error) == CURFEW_INVALID_VALUE);
+  CHECK(std::string(error.message).starts_with("exec.program: "));
+  CHECK(request.Text("caller.id", "ana") == CURFEW_INVALID_VALUE);
+  CHECK(request.Text("task.risk", "medium") == CURFEW_INVALID_VALUE);
+  CHECK(request.Integer("task.risk", 2) == CURFEW_INVALID_VALUE);
+  CHECK(request.Integer("task.risk", -1) == CURFEW_INVALID_VALUE);
+  CHECK(request.Integer("caller.operator", 2) == CURFEW_INVALID_VALUE);
+  CHECK(request.Integer("caller.id", 1) == CURFEW_INVALID_VALUE);
+  CHECK(request.Text("exec.args", "x") == CURFEW_INVALID_VALUE);
+  CHECK(request.Items("caller.groups", {{"group:a", 7}, {"group:a", 7}}) == CURFEW_INVALID_VALUE);
+  CHECK(curfew_policy_fact(policy.handle, CURFEW_EXEC, "now.weekday") >= 0);
+  CHECK(request.Integer("now.weekday", 1) == CURFEW_INVALID_ARGUMENT);  // follows from `now`
+  CHECK(curfew_policy_fact(policy.handle, CURFEW_EXEC, "egress.host") == -1);
+  CHECK(curfew_policy_fact(policy.handle, CURFEW_EXEC, "task.tickets") == -1);
+  for (const std::int32_t fact : {-1, 127, 128, 1'000'000, INT32_MIN, INT32_MAX}) {
+    CHECK(curfew_request_set_integer(request.handle, fact, 0, nullptr) == CURFEW_INVALID_ARGUMENT);
+  }
+  CHECK(verdict.Decide(request));
+}
+
+TEST_CASE("embed: a request document is read as `curfew eval` reads it") {
+  const Policy policy;
+  const std::string text = R"({"version": 1, "action": "egress",
+    "caller": {"id": "user:ana"}, "task": {"owner": "user:ana", "kind": "work"},
+    "sandbox": {"class": "work", "creator": "user:ana", "ttl_left": "1h", "age": "5m", "idle": "0s", "frozen": false},
+    "egress": {"scheme": "https", "host": "npm.example", "ip": "93.184.216.34", "port": 443,
+               "method": "GET", "path": "/x", "bytes": "0B", "requests": 1, "total": "0B"}})";
+  curfew_request* request = nullptr;
+  curfew_error error{};
+  REQUIRE(curfew_request_read(policy.handle, text.data(), text.size(), &request, &error) ==
+          CURFEW_OK);
+  Verdict verdict;
+  CHECK(curfew_decide(policy.handle, request, verdict.handle) == CURFEW_OK);
+  INFO(verdict.Ids(CURFEW_DENIALS).size());
+  CHECK(curfew_verdict_allows(verdict.handle) == 1);
+  CHECK(verdict.Ids(CURFEW_ALLOWS) == Ids{"work.network.npm"});
+  curfew_request_free(request);
+  for (const char* bad :
+       {"", "{", "[]", "{\"version\": 1}", "{\"version\": 1, \"action\": \"exec\"}"}) {
+    curfew_request* none = nullptr;
+    CHECK(curfew_request_read(policy.handle, bad, std::string(bad).size(), &none, &error) !=
+          CURFEW_OK);
+    CHECK(none == nullptr);
+  }
+}
+
+TEST_CASE("embed: bytes that are no bundle, or not as they were signed, are not opened") {
+  const Bytes bundle = BundleOf(kPolicy);
+  curfew_policy* policy = nullptr;
+  curfew_error error{};
+  for (std::size_t size = 0; size < bundle.size(); size += 101) {
+    CHECK(curfew_policy_open(bundle.data(), size, nullptr, &policy, &error) != CURFEW_OK);
+    CHECK(policy == nullptr);
+  }
+  for (std::size_t at = 0; at < bundle.size(); at += 53) {
+    Bytes changed = bundle;
+    changed[at] ^= 1;
+    const curfew_status status =
+        curfew_policy_open(changed.data(), changed.size(), nullptr, &policy, &error);
+    CHECK((status == CURFEW_MALFORMED || status == CURFEW_TAMPERED || status == CURFEW_TOO_LARGE));
+    CHECK(policy == nullptr);
+  }
+  const std::array<std::uint8_t, 64> keys{};
+  curfew_options options{};
+  options.size = sizeof options;
+  options.trusted_keys = keys.data();
+  options.trusted_key_count = 2;
+  CHECK(curfew_policy_open(bundle.data(), bundle.size(), &options, &policy, &error) ==
+        CURFEW_DENIED);
+  options.trusted_keys = nullptr;
+  CHECK(curfew_policy_open(bundle.data(), bundle.size(), &options, &policy, &error) ==
+        CURFEW_INVALID_ARGUMENT);
+  options = {};
+  options.size = sizeof options;
+  options.engine = CURFEW_ENGINE_NATIVE;
+  options.jit_library = "/nowhere/libcurfew_jit.so";
+  CHECK(curfew_policy_open(bundle.data(), bundle.size(), &options, &policy, &error) ==
+        CURFEW_UNSUPPORTED);
+  options.engine = CURFEW_ENGINE_AUTO;
+  REQUIRE(curfew_policy_open(bundle.data(), bundle.size(), &options, &policy, &error) == CURFEW_OK);
+  CHECK(std::string(curfew_policy_engine(policy)) == "interpreter");
+  CHECK(std::string(curfew_policy_why_not_native(policy)).find("/nowhere") != std::string::npos);
+  curfew_policy_free(policy);
+}
+
+TEST_CASE("embed: no call ends the program or allows for want of an argument") {
+  curfew_policy_free(nullptr);
+  curfew_request_free(nullptr);
+  curfew_verdict_free(nullptr);
+  curfew_request_clear(nullptr);
+  curfew_request_leave_out_the_rest(nullptr);
+  curfew_request_set_now(nullptr, 0);
+  CHECK(curfew_policy_open(nullptr, 0, nullptr, nullptr, nullptr) == CURFEW_INVALID_ARGUMENT);
+  CHECK(curfew_request_new(nullptr, CURFEW_EXEC, CURFEW_STAGE_REQUEST, nullptr, nullptr) ==
+        CURFEW_INVALID_ARGUMENT);
+  CHECK(curfew_request_set_text(nullptr, 0, "", 0, nullptr) == CURFEW_INVALID_ARGUMENT);
+  CHECK(curfew_request_set_integer(nullptr, 0, 0, nullptr) == CURFEW_INVALID_ARGUMENT);
+  CHECK(curfew_request_set_items(nullptr, 0, nullptr, 0, nullptr) == CURFEW_INVALID_ARGUMENT);
+  CHECK(curfew_request_set_absent(nullptr, 0, nullptr) == CURFEW_INVALID_ARGUMENT);
+  CHECK(curfew_request_set_unknown(nullptr, 0, nullptr) == CURFEW_INVALID_ARGUMENT);
+  CHECK(curfew_decide(nullptr, nullptr, nullptr) == CURFEW_INVALID_ARGUMENT);
+  CHECK(curfew_verdict_allows(nullptr) == 0);
+  Verdict verdict;
+  CHECK(curfew_verdict_allows(verdict.handle) == 0);
+  CHECK(curfew_verdict_reason_count(verdict.handle, CURFEW_DENIALS) == 0);
+
+  const Policy policy;
+  Request request(policy, CURFEW_EXEC);
+  SetExec(request);
+  curfew_request_leave_out_the_rest(request.handle);
+  REQUIRE(verdict.Decide(request));
+  // A request of another policy, though of the same set, is not decided; and the verdict is closed.
+  const Policy other;
+  CHECK(curfew_decide(other.handle, request.handle, verdict.handle) == CURFEW_INVALID_ARGUMENT);
+  CHECK(curfew_verdict_allows(verdict.handle) == 0);
+  CHECK(curfew_verdict_reason_count(verdict.handle, CURFEW_ALLOWS) == 0);
+}
+
+TEST_CASE("embed: several threads decide by one policy, one by one and many at once") {
+  const Policy policy(CURFEW_ENGINE_NATIVE);
+  struct Pair {
+    explicit Pair(const Policy& policy) : open(policy, CURFEW_EXEC), closed(policy, CURFEW_EXEC) {
+      SetExec(open);
+    }
+    Request open;
+    Request closed;
+    Verdict first;
+    Verdict second;
+  };
+  std::array<std::unique_ptr<Pair>, 4> pairs;
+  for (auto& pair : pairs) pair = std::make_unique<Pair>(policy);
+  std::array<int, 4> wrong{};
+  std::vector<std::thread> threads;
+  for (std::size_t t = 0; t < pairs.size(); ++t) {
+    threads.emplace_back([&, t] {  // without Catch, which is of one thread
+      const Pair& pair = *pairs[t];
+      const std::array<const curfew_request*, 2> requests = {pair.open.handle, pair.closed.handle};
+      const std::array<curfew_verdict*, 2> verdicts = {pair.first.handle, pair.second.handle};
+      for (int i = 0; i < 2000; ++i) {
+        const bool done =
+            curfew_decide_many(policy.handle, requests.data(), verdicts.data(), 2) == CURFEW_OK;
+        if (!done || curfew_verdict_allows(verdicts[0]) != 1 ||
+            curfew_verdict_allows(verdicts[1]) != 0) {
+          ++wrong[t];
+        }
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  CHECK(wrong == std::array<int, 4>{});
+}
+
+}  // namespace
+}  // namespace curfew

@@ -1,0 +1,3 @@
+module example.test/ask
+
+go 1.19
