@@ -14,6 +14,7 @@ Verbs CompilerVerbs() {
   verbs.push_back(MakeCompileVerb());
   verbs.push_back(MakeInspectVerb());
   verbs.push_back(MakeImportVerb());
+  verbs.push_back(MakeBenchVerb());
   verbs.push_back(MakeLspVerb());
   verbs.push_back(MakeVersionVerb());
   return verbs;

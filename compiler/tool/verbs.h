@@ -15,6 +15,7 @@ std::unique_ptr<Verb> MakeEvalVerb();
 std::unique_ptr<Verb> MakeExplainVerb();
 std::unique_ptr<Verb> MakeCompileVerb();
 std::unique_ptr<Verb> MakeInspectVerb();
+std::unique_ptr<Verb> MakeBenchVerb();
 std::unique_ptr<Verb> MakeLspVerb();
 std::unique_ptr<Verb> MakeVersionVerb();
 
