@@ -83,11 +83,30 @@ std::vector<values::Cidr> Box::BlocksOf(Side side, const NodeRecord& node) const
 
 // ---- Narrowing ----------------------------------------------------------------------------------
 
+void Box::NarrowUnlessFalse(Side side, std::uint32_t index) {
+  may_lack_ = true;
+  Narrow(side, index);
+  may_lack_ = false;
+  there_.clear();
+}
+
+std::optional<FactId> Box::BoundBy(Side side, std::uint32_t term) const {
+  const auto fact = FactOf(side, term);
+  if (!fact || !may_lack_) return fact;
+  const bool is_there = !space_.fact(*fact).may_be_absent || there_.contains(*fact);
+  return is_there ? fact : std::nullopt;
+}
+
 void Box::Narrow(Side side, std::uint32_t index) {
   if (index == module::NoIndex || is_empty_) return;
   const module::Tables& t = space_.tables(side);
   const NodeRecord& node = t.nodes[index];
   if (node.op == NodeOp::And) {
+    for (const std::uint32_t child : t.children.subspan(node.a, node.b)) {
+      if (t.nodes[child].op != NodeOp::Has) continue;
+      const auto fact = space_.FactAt(side, static_cast<schema::Slot>(t.nodes[child].a));
+      if (fact) there_.insert(*fact);
+    }
     for (const std::uint32_t child : t.children.subspan(node.a, node.b)) Narrow(side, child);
     return;
   }
@@ -97,6 +116,8 @@ void Box::Narrow(Side side, std::uint32_t index) {
   if (node.b > kPartsMost) return;
   for (const std::uint32_t child : t.children.subspan(node.a, node.b)) {
     Box part(space_);
+    part.may_lack_ = may_lack_;
+    part.there_ = there_;
     part.Narrow(side, child);
     if (part.is_empty_) continue;
     joined = joined ? Join(*joined, part.bounds_) : part.bounds_;
@@ -114,19 +135,19 @@ void Box::NarrowLeaf(Side side, const NodeRecord& node) {
     case NodeOp::LessEqual:
     case NodeOp::Greater:
     case NodeOp::GreaterEqual:
-      if (const auto fact = FactOf(side, node.a)) NarrowByComparison(side, node, *fact);
+      if (const auto fact = BoundBy(side, node.a)) NarrowByComparison(side, node, *fact);
       return;
     case NodeOp::In:
-      if (const auto fact = FactOf(side, node.a)) NarrowByMembership(side, node, *fact);
+      if (const auto fact = BoundBy(side, node.a)) NarrowByMembership(side, node, *fact);
       return;
     case NodeOp::HostIn:
-      if (const auto fact = FactOf(side, node.a)) bounds.hosts[*fact] = HostsOf(side, node);
+      if (const auto fact = BoundBy(side, node.a)) bounds.hosts[*fact] = HostsOf(side, node);
       break;
     case NodeOp::AddressIn:
-      if (const auto fact = FactOf(side, node.a)) bounds.blocks[*fact] = BlocksOf(side, node);
+      if (const auto fact = BoundBy(side, node.a)) bounds.blocks[*fact] = BlocksOf(side, node);
       break;
     case NodeOp::PathIn:
-      if (const auto fact = FactOf(side, node.a)) {
+      if (const auto fact = BoundBy(side, node.a)) {
         for (const module::PatternRecord& pattern : t.patterns.subspan(node.b, node.c)) {
           // What is read widely meets more than a glob says.
           if (static_cast<values::Reading>(pattern.mode) == values::Reading::Wide) return;

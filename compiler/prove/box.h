@@ -20,6 +20,8 @@ class Box {
 
   // Leaves what can be where the condition is true. NoIndex is.
   void Narrow(Side side, std::uint32_t node);
+  // The same where the condition is not false: it may also read a fact that is not there.
+  void NarrowUnlessFalse(Side side, std::uint32_t node);
   [[nodiscard]] bool MayBeTrue(Side side, std::uint32_t node) const;
   [[nodiscard]] bool MayBeFalse(Side side, std::uint32_t node) const;
   // Something cannot be at all.
@@ -39,6 +41,8 @@ class Box {
     std::map<FactId, std::vector<std::string>> paths;
   };
 
+  // The fact of a term, if what is said of it bounds it.
+  [[nodiscard]] std::optional<FactId> BoundBy(Side side, std::uint32_t term) const;
   void NarrowLeaf(Side side, const module::NodeRecord& node);
   void NarrowByComparison(Side side, const module::NodeRecord& node, FactId fact);
   void NarrowByMembership(Side side, const module::NodeRecord& node, FactId fact);
@@ -57,6 +61,8 @@ class Box {
   const FactSpace& space_;
   Bounds bounds_;
   bool is_empty_ = false;
+  bool may_lack_ = false;   // narrowed by what may read a fact that is not there
+  std::set<FactId> there_;  // then: facts that surely are
 };
 
 }  // namespace curfew::prove

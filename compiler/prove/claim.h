@@ -23,6 +23,7 @@ struct Claim {
     IsFalse,   // it is false
     NotTrue,   // it is false or neither
     NotFalse,  // it is true or neither
+    IsNamed,   // of a create: it names its class
     All,       // every part holds; of none: yes
     Some       // some part holds; of none: no
   };

@@ -97,6 +97,9 @@ Bool Encoding::Of(const Claim& claim) {
     for (const Claim& part : claim.parts) parts.push_back(Of(part));
     return claim.kind == Claim::Kind::All ? s_.And(parts) : s_.Or(parts);
   }
+  if (claim.kind == Claim::Kind::IsNamed) {
+    return PresentIn({}, space_.BuiltIn(schema::slot::CreateClass));
+  }
   const Truth truth =
       claim.node == module::NoIndex ? Fixed(true) : Of(claim.view, claim.node, nullptr);
   switch (claim.kind) {
@@ -108,11 +111,12 @@ Bool Encoding::Of(const Claim& claim) {
       return s_.Not(truth.holds);
     case Claim::Kind::NotFalse:
       return s_.Not(truth.fails);
+    case Claim::Kind::IsNamed:
     case Claim::Kind::All:
     case Claim::Kind::Some:
       break;
   }
-  CURFEW_UNREACHABLE("the two that have parts were answered above");
+  CURFEW_UNREACHABLE("the others were answered above");
 }
 
 // ---- Conditions ---------------------------------------------------------------------------------

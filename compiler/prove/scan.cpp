@@ -89,6 +89,10 @@ void Scan::Read(const Claim& claim) {
   for (const Claim& part : claim.parts) Read(part);
   if (claim.kind == Claim::Kind::All || claim.kind == Claim::Kind::Some) return;
   views_.insert(claim.view);
+  if (claim.kind == Claim::Kind::IsNamed) {
+    facts_.insert(space_.BuiltIn(schema::slot::CreateClass));
+    return;
+  }
   if (claim.node != module::NoIndex) Node(claim.view.side, claim.node, std::nullopt);
 }
 

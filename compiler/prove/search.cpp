@@ -63,10 +63,14 @@ View Search::ViewOf(Side side, ClassIndex of_class) const {
 }
 
 std::string Search::NameOf(ClassIndex of_class) const {
-  const module::PolicyModule& policy = space_.policy(0);
-  if (of_class != module::NoClass) return std::string(policy.class_name(of_class));
+  if (of_class != module::NoClass) return std::string(space_.policy(0).class_name(of_class));
   std::string name = "gone";
-  while (policy.FindClass(name)) name += "_";
+  const auto is_taken = [&] {
+    return std::ranges::any_of(engines_, [&](const interpret::Interpreter* engine) {
+      return engine->module().FindClass(name).has_value();
+    });
+  };
+  while (is_taken()) name += "_";
   return name;
 }
 
@@ -308,6 +312,8 @@ Finding Search::Find(ClassIndex of_class, const Wanted& wanted, std::uint64_t& s
   Box of_claims(space_);
   for (const Claim& claim : wanted.claims) {
     if (claim.kind == Claim::Kind::IsTrue) of_claims.Narrow(claim.view.side, claim.node);
+    if (claim.kind == Claim::Kind::NotFalse)
+      of_claims.NarrowUnlessFalse(claim.view.side, claim.node);
   }
   // The group with the most allows is taken allow by allow.
   std::uint32_t chosen = groups.first;
@@ -333,7 +339,9 @@ Finding Search::Find(ClassIndex of_class, const Wanted& wanted, std::uint64_t& s
     way.box.Narrow(0, entry.within);
     if (way.box.is_empty()) continue;
     const bool may_be = std::ranges::all_of(wanted.claims, [&](const Claim& claim) {
-      return claim.kind != Claim::Kind::IsTrue || way.box.MayBeTrue(claim.view.side, claim.node);
+      const bool is_plain =
+          claim.kind == Claim::Kind::IsTrue || claim.kind == Claim::Kind::NotFalse;
+      return !is_plain || way.box.MayBeTrue(claim.view.side, claim.node);
     });
     if (!may_be) continue;
     way.question.class_name = NameOf(of_class);
