@@ -58,8 +58,4 @@ void ReportUnknown(Context& context, std::string_view what, const syntax::Name& 
   if (!nearest.empty()) draft.Fix(name.span, std::string(nearest));
 }
 
-void RefuseYet(Context& context, Span span, std::string_view construct) {
-  context.sink.Report(span, diag::NotSupportedYet, construct);
-}
-
 }  // namespace curfew::check

@@ -45,6 +45,4 @@ std::optional<std::string> ClaimId(Context& context, std::string_view scope,
 void ReportUnknown(Context& context, std::string_view what, const syntax::Name& name,
                    std::span<const std::string_view> candidates);
 
-void RefuseYet(Context& context, Span span, std::string_view construct);
-
 }  // namespace curfew::check

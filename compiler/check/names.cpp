@@ -109,10 +109,6 @@ class Collector {
   }
 
  private:
-  void Refuse(Span span, std::string_view construct) {
-    sink_.Report(span, diag::NotSupportedYet, construct);
-  }
-
   // Whether the name may be used: free, and not taken by another declaration of the set.
   bool Declare(const syntax::Name& name, bool free, std::string_view what) {
     if (name.text.empty()) return false;  // said when it was read

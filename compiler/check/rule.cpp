@@ -68,6 +68,7 @@ void CheckRule(Context& context, const syntax::Rule& rule, std::optional<model::
   model::Rule checked;
   checked.of_class = of_class;
   checked.span = rule.span;
+  checked.never = rule.effect == syntax::Rule::Effect::Never;
   if (rule.tail.because) checked.message = rule.tail.because->text;
   Readable readable;
   for (const syntax::ActionName& name : rule.actions) {
@@ -106,10 +107,12 @@ void CheckRule(Context& context, const syntax::Rule& rule, std::optional<model::
             : all.Add(model::ExprKind::And, boolean, span, std::array{checked.condition, failed});
   }
   if (!whole) return;
-  if (rule.effect == syntax::Rule::Effect::Never) return RefuseYet(context, rule.span, "never");
   const std::string scope =
       of_class ? model::At(context.model, *of_class).name : std::string("set");
-  const std::string_view effect = checked.trial ? "trial" : require ? "require" : "deny";
+  const std::string_view effect = checked.trial   ? "trial"
+                                  : require       ? "require"
+                                  : checked.never ? "never"
+                                                  : "deny";
   auto id = ClaimId(context, scope, rule.label, effect, model::RuleText(context.model, checked),
                     rule.span);
   if (!id) return;

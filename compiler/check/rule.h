@@ -1,4 +1,4 @@
-// `deny` and `require`, of a class or of the whole set.
+// `deny`, `require` and `never`, of a class or of the whole set.
 #pragma once
 
 #include "compiler/check/context.h"

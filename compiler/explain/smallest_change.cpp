@@ -37,7 +37,8 @@ class Search {
     ++asked_;
     module::VerdictRoom room;
     engine_.Decide(request, room.verdict);
-    sure_ = !room.verdict.undecided;
+    // What only a never denies is no denial to be told as one: the set was proven to have none.
+    sure_ = !room.verdict.undecided && !module::OnlyNeversDeny(policy_, room.verdict);
     return room.verdict.effect;
   }
   [[nodiscard]] bool is_spent() const { return asked_ >= budget_; }

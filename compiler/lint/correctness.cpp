@@ -433,6 +433,8 @@ void FindRuleOfNoGrant(const Subject& subject, diagnostics::Sink& sink) {
   if (subject.tree.classes.empty()) return;
   std::map<syntax::Action, bool> granted;
   ForEachRule(subject.tree, [&](const syntax::Rule& rule) {
+    // That nobody grants it is what a never says.
+    if (rule.effect == syntax::Rule::Effect::Never) return;
     for (const syntax::ActionName& name : rule.actions) {
       const auto [known, fresh] = granted.try_emplace(name.action, true);
       if (fresh) known->second = IsGranted(subject.tree, name.action);

@@ -78,22 +78,13 @@ Found FindingsOf(const std::string& example) {
   diagnostics::Sink sink;
   const auto trees = syntax::ParseAll(sources, sink);
   const model::PolicyModel model = check::Check(trees, sources, sink);
-  // Constructs that the compiler refuses by name for now are judged as they are written.
-  bool is_whole = true;
-  std::vector<diagnostics::Diagnostic> warnings;
-  for (const diagnostics::Diagnostic& mistake : sink.diagnostics()) {
-    if (mistake.severity != diagnostics::Severity::Error) {
-      warnings.push_back(mistake);
-      continue;
-    }
-    INFO(AsSet(example));
-    INFO(RenderText(sink, sources));
-    CHECK(mistake.code == diag::NotSupportedYet.code);
-    is_whole = false;
-  }
+  INFO(AsSet(example));
+  if (sink.has_errors()) FAIL(RenderText(sink, sources));
   diagnostics::Sink findings;
-  Lint(trees, sources, is_whole ? &model : nullptr,
-       {.now_ms = *values::ParseTime("2026-11-30T00:00:00Z"), .category = {}, .warnings = warnings},
+  Lint(trees, sources, &model,
+       {.now_ms = *values::ParseTime("2026-11-30T00:00:00Z"),
+        .category = {},
+        .warnings = sink.diagnostics()},
        findings);
   Found found;
   found.text = RenderText(findings, sources);

@@ -38,8 +38,8 @@ void LowerChecks(Lowering& lowering, Action action, Block& block) {
 }  // namespace
 
 RuleIndex Lowering::Row(std::string_view id, module::Effect effect, std::string_view message,
-                        source::Span span) {
-  ir::RuleText text{std::string(id), effect, std::string(message), {}, 0, 0};
+                        source::Span span, bool never) {
+  ir::RuleText text{std::string(id), effect, std::string(message), {}, 0, 0, never};
   if (!span.is_nowhere() && span.file < sources.size()) {
     const source::Position position = sources.PositionOf(span.file, span.begin);
     text.file = std::string(sources.name(span.file));

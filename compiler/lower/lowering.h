@@ -35,9 +35,12 @@ struct Lowering {
 
   // The row of a reason: where `span` points to, or nowhere for what nobody wrote.
   RuleIndex Row(std::string_view id, module::Effect effect, std::string_view message,
-                source::Span span = {});
+                source::Span span = {}, bool never = false);
   RuleIndex Deny(std::string_view id, std::string_view message, source::Span span = {}) {
     return Row(id, module::Effect::Deny, message, span);
+  }
+  RuleIndex Never(std::string_view id, std::string_view message, source::Span span) {
+    return Row(id, module::Effect::Deny, message, span, true);
   }
   RuleIndex Allow(std::string_view id, std::string_view message, source::Span span = {}) {
     return Row(id, module::Effect::Allow, message, span);

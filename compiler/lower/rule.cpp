@@ -1,4 +1,4 @@
-// `deny` and `require` of a class or of the whole set, and the same on trial.
+// `deny`, `require` and `never` of a class or of the whole set, and the first two on trial.
 #include "compiler/lower/lowering.h"
 
 namespace curfew::lower {
@@ -21,7 +21,8 @@ void LowerRules(Lowering& lowering, std::optional<model::ClassId> of_class, Acti
                                            ? std::string_view("a rule of the policy denies it")
                                            : rule->message;
       entries.push_back(
-          {lowering.Deny(rule->id, message, rule->span),
+          {rule->never ? lowering.Never(rule->id, message, rule->span)
+                       : lowering.Deny(rule->id, message, rule->span),
            WhileOnTrial(lowering, rule->trial, LowerCondition(lowering, rule->condition, action))});
     }
   };

@@ -83,14 +83,15 @@ struct Trial {
   Span span;
 };
 
-// `deny` and `require` of a class or of the whole set. A `require X` is here a deny whose condition
-// is `not X`.
+// `deny`, `require` and `never` of a class or of the whole set. A `require X` is here a deny whose
+// condition is `not X`; a `never` denies like a deny, and is proven of the set.
 struct Rule {
   std::string id;                   // language.md section 5.7
   std::optional<ClassId> of_class;  // without: of the whole set
   ActionSet actions;
   ExprId condition = NoExpr;  // holds without one
   std::string message;        // of `because`, may be empty
+  bool never = false;
   std::optional<Trial> trial;
   Span span;
 };
@@ -470,5 +471,8 @@ std::string DefaultIdOf(std::string_view class_name, schema::Action action);
 
 // Every id that a verdict of the set can name, sorted.
 std::vector<std::string> KnownIds(const PolicyModel& model);
+
+// Where the rule, grant or class of this id is written; nowhere for what nobody wrote.
+Span SpanOf(const PolicyModel& model, std::string_view id);
 
 }  // namespace curfew::model

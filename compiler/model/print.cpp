@@ -447,7 +447,7 @@ std::string Print(const PolicyModel& model, ExprId expression) {
 }
 
 std::string RuleText(const PolicyModel& model, const Rule& rule) {
-  return TrialText(rule.trial) + "deny " + ActionsText(rule.actions) +
+  return TrialText(rule.trial) + (rule.never ? "never " : "deny ") + ActionsText(rule.actions) +
          TailText(model, rule.condition, rule.message);
 }
 

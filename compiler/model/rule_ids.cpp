@@ -94,4 +94,50 @@ std::vector<std::string> KnownIds(const PolicyModel& model) {
   return ids;
 }
 
+namespace {
+
+// The first of `all` that has the id.
+template <typename Items>
+const auto* WithId(const Items& all, std::string_view id) {
+  const auto found =
+      std::ranges::find(all, id, [](const auto& one) -> const auto& { return one.id; });
+  return found == all.end() ? nullptr : &*found;
+}
+
+Span SpanIn(const Class& of, std::string_view id) {
+  Span span;
+  const auto look = [&](const auto& all) {
+    if (const auto* found = WithId(all, id)) span = found->span;
+  };
+  const auto look_at = [&](const auto& one) {
+    if (one && one->id == id) span = one->span;
+  };
+  look(of.image.allow);
+  look_at(of.image.exec);
+  look_at(of.identity.access);
+  look(of.filesystem.persists);
+  look(of.filesystem.snapshots);
+  look(of.filesystem.imports);
+  look(of.filesystem.exports);
+  look(of.network.rules);
+  look(of.network.trials);
+  look(of.network.exposes);
+  look_at(of.lifetime.frozen);
+  look_at(of.lifetime.renewal);
+  return of.name == id ? of.span : span;
+}
+
+}  // namespace
+
+Span SpanOf(const PolicyModel& model, std::string_view id) {
+  for (const auto* rules : {&model.rules, &model.trials}) {
+    if (const Rule* rule = WithId(*rules, id)) return rule->span;
+  }
+  for (const Class& of : model.classes) {
+    const Span span = SpanIn(of, id);
+    if (!span.is_nowhere()) return span;
+  }
+  return model.floor ? SpanIn(*model.floor, id) : Span{};
+}
+
 }  // namespace curfew::model

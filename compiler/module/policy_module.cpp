@@ -165,7 +165,7 @@ bool OnlyNeversDeny(const PolicyModule& policy, const Verdict& verdict) {
   return verdict.effect == Effect::Deny && verdict.stage == schema::Stage::Request &&
          !verdict.undecided && verdict.denials.count > 0 && !verdict.denials.overflowed() &&
          std::ranges::all_of(verdict.denials.written(), [&](RuleIndex rule) {
-           return policy.tables().rules[rule].never != 0;
+           return rule < policy.rule_count() && policy.tables().rules[rule].never != 0;
          });
 }
 

@@ -79,5 +79,7 @@ class PolicyModule {
 // fault; the answer stays deny. At an earlier stage an allow counts that may still fail, and there
 // it means nothing. A verdict whose list overflowed has other denials as far as anyone can tell.
 bool OnlyNeversDeny(const PolicyModule& policy, const Verdict& verdict);
+inline constexpr std::string_view OnlyNeversDenySentence =
+    "internal fault: only `never` denies this, which the proof of the set excludes";
 
 }  // namespace curfew::module

@@ -1,6 +1,7 @@
 #include "compiler/module/request_json.h"
 
 #include "compiler/base/text.h"
+#include "compiler/module/capability.h"
 
 #include <algorithm>
 #include <array>
@@ -302,6 +303,14 @@ Result<RequestDecoding> DecodeRequestText(std::string_view text,
         {pointer, "stands twice; which of the two is meant cannot be said"});
   }
   return decoding;
+}
+
+void GiveWholeHost(DecodedRequest& decoded) {
+  if (decoded.request.is_known(schema::slot::HostCapabilities)) return;
+  std::vector<Value> all;
+  for (const std::string_view word : capability::All) all.push_back(Value::OfText(word));
+  decoded.request.Set(schema::slot::HostCapabilities,
+                      Value::OfItems(decoded.arena.Keep(std::move(all))));
 }
 
 }  // namespace curfew::module

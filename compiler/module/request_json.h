@@ -42,6 +42,9 @@ struct DecodedRequest {
   ValueArena arena;
 };
 
+// A host that can do everything, where nothing is known of it: what whoever tries a policy means.
+void GiveWholeHost(DecodedRequest& decoded);
+
 // Either a request, or every problem found (at most a screenful).
 struct RequestDecoding {
   std::optional<DecodedRequest> decoded;

@@ -47,7 +47,7 @@ Answer ProveNever(const interpret::Interpreter& engine, module::RuleIndex never,
       const module::ClassIndex of_class = is_gone ? module::NoClass : i;
       for (const std::uint32_t entry : search.DenialsOf(0, of_class, never)) {
         Wanted wanted;
-        wanted.beside_nevers = true;
+        wanted.never = never;
         wanted.claims.push_back(
             Claim::Of(Claim::Kind::IsTrue, search.ViewOf(0, of_class), t.entries[entry].condition));
         if (Settle(search.Find(of_class, wanted, asked.steps), asked)) return asked.answer;

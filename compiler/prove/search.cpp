@@ -144,7 +144,7 @@ bool Search::AddDenials(Way& way, const Wanted& wanted, std::size_t most) {
   const module::Tables& t = space_.tables(0);
   for (const std::uint32_t entry : AllDenials(0, way.of_class)) {
     if (way.denials.size() >= before + most) break;
-    if (wanted.beside_nevers && IsNever(0, entry)) continue;
+    if (wanted.never && IsNever(0, entry)) continue;
     if (way.box.MayBeTrue(0, t.entries[entry].condition)) way.denials.insert(entry);
   }
   return way.denials.size() > before;
@@ -155,7 +155,7 @@ bool Search::Learn(Way& way, const module::Request& request, const Decided& deci
   bool is_new = false;
   for (const module::RuleIndex rule : decided.denials) {
     for (const std::uint32_t entry : DenialsOf(0, way.of_class, rule)) {
-      if (wanted.beside_nevers && IsNever(0, entry)) continue;
+      if (wanted.never && IsNever(0, entry)) continue;
       if (!way.denials.insert(entry).second) continue;
       is_new = true;
       if (std::ranges::find(usual_, entry) != usual_.end()) continue;
@@ -174,8 +174,9 @@ bool Search::Learn(Way& way, const module::Request& request, const Decided& deci
 // ---- One allow ----------------------------------------------------------------------------------
 
 bool Search::IsLetOut(const Decided& decided, const Wanted& wanted) const {
-  if (decided.effect == module::Effect::Allow) return true;
-  return wanted.beside_nevers && decided.only_nevers_deny;
+  if (!wanted.never) return decided.effect == module::Effect::Allow;
+  return decided.only_nevers_deny &&
+         std::ranges::find(decided.denials, *wanted.never) != decided.denials.end();
 }
 
 Finding Search::Confirm(const Way& way, const Wanted& wanted, const Witness& witness,

@@ -37,8 +37,8 @@ struct Finding {
 
 // What is wanted of a request that side 0 lets out.
 struct Wanted {
-  // Nevers do not count as denials of side 0.
-  bool beside_nevers = false;
+  // Of side 0: this never denies, and nothing but nevers does.
+  std::optional<module::RuleIndex> never;
   // Hold of the request.
   std::vector<Claim> claims;
   // Only these entries of groups are tried, where anything is said.

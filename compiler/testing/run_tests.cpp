@@ -193,7 +193,8 @@ class TestRun {
     std::vector<std::string> ids;
     std::vector<std::string> trials;
     std::vector<std::string> why;
-    std::string depends_on;  // a fact that the test leaves unknown, if the answer rests on one
+    std::string depends_on;    // a fact that the test leaves unknown, if the answer rests on one
+    bool only_nevers = false;  // deny: what the proof of the set excludes
   };
 
   Decided Decide(const module::Request& request, module::Verdict& verdict) {
@@ -210,6 +211,7 @@ class TestRun {
     decided.ids = IdsOf(decided.allowed ? verdict.allows : verdict.denials, policy());
     decided.trials = IdsOf(verdict.trials, policy());
     decided.why = WhyOf(policy(), story, decided.allowed);
+    decided.only_nevers = module::OnlyNeversDeny(policy(), verdict);
     if (verdict.undecided) {
       decided.depends_on = PathOf(request.action(), verdict.undecided_slot);
     }
@@ -319,6 +321,7 @@ class TestRun {
       return fmt::format("the answer depends on `{}`, which the test does not give",
                          decided.depends_on);
     }
+    if (decided.only_nevers) return std::string(module::OnlyNeversDenySentence);
     if (decided.allowed != ask.allow) {
       return ask.allow ? "an allow was expected, and it is denied"
                        : "a denial was expected, and it is allowed";

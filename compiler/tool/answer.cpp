@@ -316,6 +316,7 @@ Answer AnswerOf(const module::DecisionEngine& engine, const module::Request& req
   if (verdict.class_index != module::NoClass) {
     answer.class_name = policy.class_name(verdict.class_index);
   }
+  if (module::OnlyNeversDeny(policy, verdict)) answer.fault = module::OnlyNeversDenySentence;
   if (verdict.undecided) {
     answer.decision = Answer::Decision::Undecided;
     answer.missing = PathOf(policy, request.action(), verdict.undecided_slot);
@@ -366,6 +367,7 @@ std::string RenderText(const Answer& answer, bool color) {
   if (!answer.missing.empty()) {
     text += fmt::format("  depends on `{}`, which the request does not say\n", answer.missing);
   }
+  if (!answer.fault.empty()) text += fmt::format("  {}\n", answer.fault);
   AppendReasons(text, "", answer.denials);
   AppendReasons(text, answer.decision == Answer::Decision::Allow ? "" : "would allow",
                 answer.allows);
@@ -383,6 +385,7 @@ std::string RenderJson(const Answer& answer) {
   }
   if (!answer.class_name.empty()) json["class"] = answer.class_name;
   if (!answer.missing.empty()) json["missing"] = answer.missing;
+  if (!answer.fault.empty()) json["fault"] = answer.fault;
   json["denials"] = JsonOf(answer.denials);
   json["allows"] = JsonOf(answer.allows);
   json["trials"] = JsonOf(answer.trials);

@@ -30,11 +30,12 @@ struct Answer {
   std::vector<Reason> denials;
   std::vector<Reason> allows;
   std::vector<Reason> trials;
-  bool is_cut = false;                          // more reasons hold than a verdict has room for
-  std::string missing;                          // the fact that an undecided answer depends on
-  std::string policy;                           // digest of the set
-  std::string engine;                           // what decided: a kind of module::DecisionEngine
-  std::string why_not_native;                   // where native code was wanted and there is none
+  bool is_cut = false;         // more reasons hold than a verdict has room for
+  std::string missing;         // the fact that an undecided answer depends on
+  std::string fault;           // a sentence, where the decision contradicts a proof
+  std::string policy;          // digest of the set
+  std::string engine;          // what decided: a kind of module::DecisionEngine
+  std::string why_not_native;  // where native code was wanted and there is none
   std::optional<module::PlanTemplate> granted;  // of an allowed create
   std::optional<module::CreatePlan> plan;
 };

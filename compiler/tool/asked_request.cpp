@@ -1,10 +1,8 @@
 #include "compiler/tool/asked_request.h"
 
-#include "compiler/module/capability.h"
 #include "compiler/values/quantity.h"
 
 #include <chrono>
-#include <vector>
 
 namespace curfew::tool {
 
@@ -19,15 +17,8 @@ Result<std::int64_t> TimeOf(const std::string& now) {
 }
 
 void Complete(module::DecodedRequest& decoded, std::int64_t now_ms) {
-  module::Request& request = decoded.request;
-  if (!request.is_known(schema::slot::Now)) request.SetNow(now_ms);
-  if (request.is_known(schema::slot::HostCapabilities)) return;
-  std::vector<module::Value> all;
-  for (const std::string_view word : module::capability::All) {
-    all.push_back(module::Value::OfText(word));
-  }
-  request.Set(schema::slot::HostCapabilities,
-              module::Value::OfItems(decoded.arena.Keep(std::move(all))));
+  if (!decoded.request.is_known(schema::slot::Now)) decoded.request.SetNow(now_ms);
+  module::GiveWholeHost(decoded);
 }
 
 }  // namespace curfew::tool

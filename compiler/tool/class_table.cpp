@@ -175,7 +175,9 @@ void AddRules(const module::PolicyModule& policy, std::vector<ClassTable>& table
       if (one.name == place.owner) table = &one;
     }
     PlaneOf(*table, place.plane)
-        .rows.push_back({.what = rule.effect == module::Effect::Allow ? "allow" : "deny",
+        .rows.push_back({.what = rule.never                             ? "never"
+                                 : rule.effect == module::Effect::Allow ? "allow"
+                                                                        : "deny",
                          .value = std::string(rule.message),
                          .id = std::string(rule.id),
                          .file = std::string(rule.file),

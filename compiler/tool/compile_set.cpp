@@ -6,6 +6,7 @@
 #include "compiler/ir/encode.h"
 #include "compiler/lower/lower.h"
 #include "compiler/module/policy_module.h"
+#include "compiler/prove/check_nevers.h"
 #include "compiler/syntax/named_files.h"
 #include "compiler/syntax/parse.h"
 
@@ -13,12 +14,13 @@
 
 namespace curfew::tool {
 
-Result<Compilation> CompileSet(std::span<const std::string> paths, source::Nothing nothing) {
+Result<Compilation> CompileSet(std::span<const std::string> paths, source::Nothing nothing,
+                               Proofs proofs) {
   CURFEW_TRY(source::SourceMap sources, source::LoadSources(paths, nothing));
-  return CompileTexts(std::move(sources));
+  return CompileTexts(std::move(sources), proofs);
 }
 
-Result<Compilation> CompileTexts(source::SourceMap sources) {
+Result<Compilation> CompileTexts(source::SourceMap sources, Proofs proofs) {
   Compilation made;
   made.sources = std::move(sources);
   if (made.sources.size() == 0) {
@@ -34,6 +36,10 @@ Result<Compilation> CompileTexts(source::SourceMap sources) {
   Result<ir::DecisionIr> code = lower::Lower(model, made.sources);
   if (!code) return std::move(code).error();
   made.module = ir::Encode(*code);
+  if (proofs == Proofs::Made) {
+    prove::CheckNevers(model, made.module, prove::LibraryBesideProgram(), made.diagnostics);
+    if (made.diagnostics.has_errors()) return made;
+  }
   made.model = std::move(model);
   return made;
 }

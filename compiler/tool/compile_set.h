@@ -31,11 +31,16 @@ struct Compilation {
   [[nodiscard]] bool is_valid() const { return model.has_value(); }
 };
 
+// Whether the line proves each `never` of the set, or leaves that to a caller whose business it is
+// to say what came of it.
+enum class Proofs : std::uint8_t { Made, LeftToCaller };
+
 Result<Compilation> CompileSet(std::span<const std::string> paths,
-                               source::Nothing nothing = source::Nothing::Refused);
+                               source::Nothing nothing = source::Nothing::Refused,
+                               Proofs proofs = Proofs::Made);
 
 // The same of texts that are at hand. Files that they name are read.
-Result<Compilation> CompileTexts(source::SourceMap sources);
+Result<Compilation> CompileTexts(source::SourceMap sources, Proofs proofs = Proofs::Made);
 
 // Diagnostics on standard error, in the console's colour; the exit status that they mean.
 int PrintDiagnostics(const Compilation& compilation, Console& console);

@@ -42,6 +42,7 @@ class Telling {
     if (!answer_.missing.empty()) {
       text += fmt::format("  depends on `{}`, which the request does not say\n", answer_.missing);
     }
+    if (!answer_.fault.empty()) text += fmt::format("  {}\n", answer_.fault);
     for (const explain::Cause& cause : story_.denials) Append(text, "denied by", cause);
     for (const explain::Lack& lack : story_.lacks) {
       text += fmt::format("  denied by {}\n", Named(lack.denial));
@@ -148,7 +149,8 @@ class Telling {
     }
     for (const explain::Cause& cause : story_.denials) {
       const module::RuleInfo rule = policy_.rule(cause.rule);
-      if (rule.file.empty()) return {};  // a bar of the language: no policy lifts it
+      // A bar of the language, which no policy lifts; or what the set claims of every request.
+      if (rule.file.empty() || rule.never) return {};
       changes.push_back(fmt::format("take away or narrow `{}` at {}:{}", rule.id,
                                     Printable(rule.file), rule.line));
     }
@@ -159,6 +161,12 @@ class Telling {
     return changes;
   }
   void AppendPolicyChange(std::string& text) const {
+    for (const explain::Cause& cause : story_.denials) {
+      const module::RuleInfo rule = policy_.rule(cause.rule);
+      if (!rule.never) continue;
+      text += fmt::format("and no policy allows it that claims `{}` at {}:{}\n", rule.id,
+                          Printable(rule.file), rule.line);
+    }
     const std::vector<std::string> changes = PolicyChanges();
     if (changes.empty()) return;
     text += "or with a policy that does all of this\n";

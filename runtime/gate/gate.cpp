@@ -9,6 +9,7 @@ namespace curfew::gate {
 namespace {
 
 constexpr std::string_view Undecided = "gate.undecided";
+constexpr std::string_view Fault = "gate.fault";
 constexpr std::string_view Unrecorded = "gate.unrecorded";
 constexpr std::string_view Invalid = "request.invalid";
 
@@ -63,6 +64,9 @@ Answer Gate::Judge(schema::Action action, const module::Request& request) const 
   answer.trials = NamesOf(policy, verdict.trials);
   answer.cut =
       verdict.denials.overflowed() || verdict.allows.overflowed() || verdict.trials.overflowed();
+  if (module::OnlyNeversDeny(policy, verdict)) {
+    DenyWith(answer, Fault, std::string(module::OnlyNeversDenySentence));
+  }
   if (!answer.allowed && answer.reasons.empty()) {
     DenyWith(answer, Undecided, "the decision code gave no reason, so nothing is allowed");
   }

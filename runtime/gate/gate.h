@@ -4,6 +4,7 @@
 // the gate adds only what it alone can know, that there was no decision:
 //   request.invalid   the facts break an axiom of the schema (module/request_axioms.h)
 //   gate.undecided    the decision code gave no usable answer
+//   gate.fault        beside them: only nevers deny, which the proof of the set excludes
 //   gate.unrecorded   the decision could not be put on record, so it must not take effect
 #pragma once
 

@@ -34,7 +34,8 @@ std::string Describe(const Reason& reason);
 struct Answer {
   schema::Action action = schema::Action::Create;
   bool allowed = false;
-  std::vector<Reason> reasons;  // every denial, or of an allow every rule that matched; by id
+  std::vector<Reason> reasons;  // every denial, or of an allow every rule that matched; by id,
+                                // and behind them what the gate adds
   std::vector<Reason> trials;   // every trial that would have denied
   bool cut = false;             // there were more than fit
   std::string class_name;       // the selected class, or the sandbox's; empty without one

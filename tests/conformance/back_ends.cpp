@@ -9,6 +9,7 @@
 #include "compiler/module/capability.h"
 #include "compiler/module/request_json.h"
 #include "compiler/native/native_engine.h"
+#include "compiler/prove/check_nevers.h"
 #include "compiler/syntax/parse.h"
 
 #include <algorithm>
@@ -115,6 +116,9 @@ Result<std::unique_ptr<Compiled>> CompileCase(const Case& what) {
 
   CURFEW_TRY(const ir::DecisionIr code, lower::Lower(model, sources));
   made->bytes = ir::Encode(code);
+  prove::CheckNevers(model, made->bytes, prove::LibraryBesideProgram(), sink);
+  made->errors = ErrorsOf(sink, sources);
+  if (!made->errors.empty()) return made;
   CURFEW_TRY(made->bundled, ThroughBundle(made->bytes, sources));
   CURFEW_TRY(const PolicyModule policy, PolicyModule::Load(made->bytes, 1));
   CURFEW_TRY(const Bytes image, jit::CompileImage(policy));

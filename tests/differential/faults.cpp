@@ -86,6 +86,13 @@ void AddLoweringFaults(std::vector<Fault>& faults) {
   faults.push_back(MistakenMode("a deny that reads narrowly", NodeOp::PathIn, kWide, 0));
   faults.push_back(MistakenMode("a parameter that need not be the only one", NodeOp::QueryIn,
                                 kNarrow, kWideQuery));
+  faults.push_back({.name = "lowering: a never that bears no mark", .lowering = [](DecisionIr& ir) {
+                      bool found = false;
+                      for (module::RuleRecord& rule : ir.rules) {
+                        found |= std::exchange(rule.never, std::uint8_t{0}) != 0;
+                      }
+                      return found;
+                    }});
   faults.push_back(
       {.name = "lowering: a bound that is one too large", .lowering = [](DecisionIr& ir) {
          for (std::int64_t& integer : ir.integers) ++integer;

@@ -42,11 +42,12 @@ std::string Said(const module::DecisionEngine& engine, const module::Request& re
 }
 
 // What the model can say too: no rows, and no fact by its slot.
-std::string Ids(bool allow, bool undecided, std::string_view class_name,
+std::string Ids(bool allow, bool undecided, bool only_nevers, std::string_view class_name,
                 const std::set<std::string>& denials, const std::set<std::string>& allows,
                 const std::set<std::string>& trials) {
-  return fmt::format("{}{} class {} denials [{}] allows [{}] trials [{}]", allow ? "allow" : "deny",
-                     undecided ? " undecided" : "", class_name, fmt::join(denials, " "),
+  return fmt::format("{}{}{} class {} denials [{}] allows [{}] trials [{}]",
+                     allow ? "allow" : "deny", undecided ? " undecided" : "",
+                     only_nevers ? " by nevers only" : "", class_name, fmt::join(denials, " "),
                      fmt::join(allows, " "), fmt::join(trials, " "));
 }
 
@@ -63,6 +64,7 @@ std::string IdsOf(const module::DecisionEngine& engine, const module::Request& r
   for (const auto rule : verdict.trials.written()) trials.emplace(policy.rule(rule).id);
   const bool has_class = verdict.class_index != module::NoClass;
   return Ids(verdict.effect == module::Effect::Allow, verdict.undecided,
+             module::OnlyNeversDeny(policy, verdict),
              has_class ? policy.class_name(verdict.class_index) : std::string_view(), denials,
              allows, trials);
 }
@@ -127,8 +129,8 @@ std::string Subject::Difference(const module::Request& request, bool with_model)
   if (native != plain) return fmt::format("interpreter: {}\n     native: {}", plain, native);
   if (!with_model) return {};
   const auto naive = properties::DecideNaively(model_, request);
-  const std::string expected = Ids(naive.allow, naive.undecided, naive.class_name, naive.denials,
-                                   naive.allows, naive.trials);
+  const std::string expected = Ids(naive.allow, naive.undecided, naive.only_nevers,
+                                   naive.class_name, naive.denials, naive.allows, naive.trials);
   const std::string answered = IdsOf(*plain_, request);
   if (answered == expected) return {};
   return fmt::format("by the model: {}\n interpreter: {}", expected, answered);

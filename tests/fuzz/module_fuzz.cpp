@@ -34,6 +34,7 @@ sandbox coding when task.kind == "coding" and task.team in ["a", "b"] {
 deny exec when any a in exec.args where (a matches "-*")
 require create: task.owner in caller.groups or task.risk == low
 deny egress when has egress.ip and egress.ip in "192.0.2.0/24"
+never exec, observe when task.risk == high and now.weekday == sun
 )";
 
 Bytes Compiled() {

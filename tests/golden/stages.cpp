@@ -7,6 +7,7 @@
 #include "compiler/lint/lint.h"
 #include "compiler/lower/lower.h"
 #include "compiler/model/print.h"
+#include "compiler/prove/check_nevers.h"
 #include "compiler/syntax/format.h"
 #include "compiler/syntax/parse.h"
 #include "compiler/syntax/print.h"
@@ -77,6 +78,19 @@ Printed RunLower(const source::SourceMap& sources) {
   return {ir::Print(*code), false};
 }
 
+// Every never of a set, by the prover beside this program.
+Printed RunProve(const source::SourceMap& sources) {
+  diagnostics::Sink sink;
+  const auto trees = syntax::ParseAll(sources, sink);
+  const model::PolicyModel model = check::Check(trees, sources, sink);
+  if (sink.has_errors()) return {diagnostics::RenderText(sink, sources), true};
+  const auto code = lower::Lower(model, sources);
+  if (!code) return {code.error().message + "\n", true};
+  prove::CheckNevers(model, ir::Encode(*code), prove::LibraryBesideProgram(), sink);
+  if (sink.has_errors()) return {diagnostics::RenderText(sink, sources), true};
+  return {"proven\n", false};
+}
+
 // Runs the tests that the set carries and prints what came out.
 template <typename Print>
 Printed TestAndPrint(const source::SourceMap& sources, const Print& print) {
@@ -125,29 +139,18 @@ Printed RunImport(const source::SourceMap& sources) {
   return {std::move(text), made.diagnostics.has_errors() && sink.has_errors()};
 }
 
-// The findings on one set. Constructs that the compiler refuses by name for now are judged as they
-// are written.
+// The findings on one set.
 Printed LintSet(const source::SourceMap& sources) {
   diagnostics::Sink sink;
   const auto trees = syntax::ParseAll(sources, sink);
   const model::PolicyModel model = check::Check(trees, sources, sink);
-  bool is_whole = true;
-  std::vector<diagnostics::Diagnostic> warnings;
-  for (const diagnostics::Diagnostic& mistake : sink.diagnostics()) {
-    if (mistake.severity != diagnostics::Severity::Error) {
-      warnings.push_back(mistake);
-      continue;
-    }
-    if (mistake.code != diag::NotSupportedYet.code) {
-      return {diagnostics::RenderText(sink, sources), true};
-    }
-    is_whole = false;
-  }
+  if (sink.has_errors()) return {diagnostics::RenderText(sink, sources), true};
   diagnostics::Sink findings;
-  lint::Lint(
-      trees, sources, is_whole ? &model : nullptr,
-      {.now_ms = *values::ParseTime("2026-11-30T00:00:00Z"), .category = {}, .warnings = warnings},
-      findings);
+  lint::Lint(trees, sources, &model,
+             {.now_ms = *values::ParseTime("2026-11-30T00:00:00Z"),
+              .category = {},
+              .warnings = sink.diagnostics()},
+             findings);
   return {RenderText(findings, sources), !findings.diagnostics().empty()};
 }
 
@@ -204,10 +207,15 @@ Printed RunFormats(const source::SourceMap& sources) {
 }
 
 constexpr Stage All[] = {
-    {"syntax", RunSyntax, 1000, 2999}, {"fmt", RunFormat, 0, 0},
-    {"check", RunCheck, 3000, 6999},   {"lower", RunLower, 0, 0},
-    {"test", RunTests, 0, 0},          {"reports", RunReports, 0, 0},
-    {"formats", RunFormats, 0, 0},     {"import", RunImport, 9700, 9799, ".yaml"},
+    {"syntax", RunSyntax, 1000, 2999},
+    {"fmt", RunFormat, 0, 0},
+    {"check", RunCheck, 3000, 6499},
+    {"lower", RunLower, 0, 0},
+    {"prove", RunProve, 6500, 6999},
+    {"test", RunTests, 0, 0},
+    {"reports", RunReports, 0, 0},
+    {"formats", RunFormats, 0, 0},
+    {"import", RunImport, 9700, 9799, ".yaml"},
     {"lint", RunLint, 9000, 9599},
 };
 

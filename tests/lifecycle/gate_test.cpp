@@ -30,6 +30,7 @@ sandbox work when task.kind == "work" {
   }
   lifetime { ttl 10m }
 }
+quiet: never export
 )";
 
 // Says what a test wants, about the rules of a real module.
@@ -133,6 +134,31 @@ TEST_CASE_METHOD(Fixture, "an answer that makes no sense is a denial with a reas
     verdict.undecided = true;
   });
   denies([](module::Verdict& verdict) { verdict.denials.Add(1u << 30); });
+}
+
+TEST_CASE_METHOD(Fixture, "a denial that contradicts a proof stays one, and is reported with it") {
+  const module::RuleIndex never = *engine->module().FindRule("set.quiet");
+  const module::RuleIndex other = *engine->module().FindRule("work.filesystem.export");
+  const module::Request request(Action::Export);
+  const auto recorded = [&](std::function<void(module::Verdict&)> script) {
+    engine->script = std::move(script);
+    CHECK_FALSE(gate->Decide<Action::Export>(request).permit);
+    std::vector<std::string> ids;
+    for (const Reason& reason : sink.recorded.back().reasons) ids.push_back(reason.id);
+    return ids;
+  };
+  using Ids = std::vector<std::string>;
+  CHECK(recorded([&](module::Verdict& verdict) { verdict.denials.Add(never); }) ==
+        Ids{"set.quiet", "gate.fault"});
+  CHECK(recorded([&](module::Verdict& verdict) {
+          verdict.denials.Add(never);
+          verdict.denials.Add(other);
+        }) == Ids{"set.quiet", "work.filesystem.export"});
+  // What an unknown fact could turn contradicts nothing.
+  CHECK(recorded([&](module::Verdict& verdict) {
+          verdict.denials.Add(never);
+          verdict.undecided = true;
+        }) == Ids{"set.quiet"});
 }
 
 TEST_CASE_METHOD(Fixture, "what cannot be put on record does not take effect") {

@@ -11,10 +11,11 @@
 namespace curfew::properties {
 
 std::string Text(const Answer& answer) {
-  return fmt::format("{}{} class {} denials [{}] allows [{}] trials [{}]",
+  return fmt::format("{}{}{} class {} denials [{}] allows [{}] trials [{}]",
                      answer.allow ? "allow" : "deny", answer.undecided ? " (undecided)" : "",
-                     answer.class_name, fmt::join(answer.denials, " "),
-                     fmt::join(answer.allows, " "), fmt::join(answer.trials, " "));
+                     answer.only_nevers ? " (by nevers only)" : "", answer.class_name,
+                     fmt::join(answer.denials, " "), fmt::join(answer.allows, " "),
+                     fmt::join(answer.trials, " "));
 }
 
 Answer Compiled::Decide(const module::Request& request) const {
@@ -25,6 +26,7 @@ Answer Compiled::Decide(const module::Request& request) const {
   Answer answer;
   answer.allow = verdict.effect == module::Effect::Allow;
   answer.undecided = verdict.undecided;
+  answer.only_nevers = module::OnlyNeversDeny(policy, verdict);
   if (verdict.class_index != module::NoClass) {
     answer.class_name = policy.class_name(verdict.class_index);
   }

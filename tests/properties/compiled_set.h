@@ -18,6 +18,7 @@ namespace curfew::properties {
 struct Answer {
   bool allow = false;
   bool undecided = false;
+  bool only_nevers = false;
   std::string class_name;
   std::set<std::string> denials;
   std::set<std::string> allows;

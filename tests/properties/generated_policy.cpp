@@ -235,11 +235,12 @@ std::string Rule(Random& r, const std::string& label) {
   for (const std::string& action : actions) names += (names.empty() ? "" : ", ") + action;
   std::string text = r.OneIn(2) ? label + ": " : "";
   const std::string condition = Condition(r, actions, 2);
-  if (r.OneIn(6)) text += r.OneIn(2) ? "trial " : "trial until 2026-06-03T00:00:00Z ";
-  if (r.OneIn(3)) {
+  const bool never = r.OneIn(5);
+  if (!never && r.OneIn(6)) text += r.OneIn(2) ? "trial " : "trial until 2026-06-03T00:00:00Z ";
+  if (!never && r.OneIn(3)) {
     text += fmt::format("require {}: {}", names, condition);
   } else {
-    text += fmt::format("deny {} when {}", names, condition);
+    text += fmt::format("{} {} when {}", never ? "never" : "deny", names, condition);
   }
   return text + fmt::format(" because \"rule {}\"", label);
 }
@@ -552,7 +553,7 @@ std::vector<std::string> Rearranged(const PolicyText& policy, Random& random) {
 
 std::string GenerateDenial(Random& random) {
   std::string rule = Rule(random, "added");
-  while (rule.find("require") != std::string::npos || rule.find("trial") != std::string::npos) {
+  while (rule.find("deny ") == std::string::npos || rule.find("trial") != std::string::npos) {
     rule = Rule(random, "added");
   }
   return rule;

@@ -550,6 +550,10 @@ NaiveAnswer NaiveDecision::Run() {
   Rules(nullptr);
   answer_.allow = answer_.denials.empty();
   answer_.undecided = !answer_.allow && !sure_;
+  answer_.only_nevers = sure_ && last_ && std::ranges::all_of(answer_.denials, [&](const auto& id) {
+                          const auto rule = std::ranges::find(m_.rules, id, &model::Rule::id);
+                          return rule != m_.rules.end() && rule->never;
+                        });
   if (answer_.allow && action == Action::Create) answer_.allows.insert(class_->name);
   return answer_;
 }

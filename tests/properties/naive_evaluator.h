@@ -13,7 +13,8 @@ namespace curfew::properties {
 struct NaiveAnswer {
   bool allow = false;
   bool undecided = false;
-  std::string class_name;  // empty without one
+  bool only_nevers = false;  // deny, at the last stage and for sure
+  std::string class_name;    // empty without one
   std::set<std::string> denials;
   std::set<std::string> allows;
   std::set<std::string> trials;
