@@ -32,6 +32,11 @@ inline constexpr std::string_view TrustHelp =
     "take nothing but a bundle that the owner of this key signed: a public key of Ed25519 in PEM; "
     "repeatable";
 
+// Of --root, likewise.
+inline constexpr std::string_view RootHelp =
+    "the folder at or below which files of the set may name others (default: the folder of the "
+    "file that names one)";
+
 class Verb {
  public:
   Verb() = default;

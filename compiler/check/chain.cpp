@@ -51,17 +51,31 @@ bool Some(const Items& items, Meets&& meets) {
   return std::any_of(items.begin(), items.end(), meets);
 }
 
-bool ExecMeets(const model::ExecGrant& a, const model::ExecGrant& b) {
+bool ExecMeets(const model::ExecGrant& a, const model::ExecGrant& b, const GlobIndex& of_b) {
   using Reach = model::ExecGrant::Reach;
   if (a.reach == Reach::None || b.reach == Reach::None) return false;
   if (a.reach == Reach::Any || b.reach == Reach::Any) return true;
-  return PatternsMeet(a.patterns, b.patterns);
+  return of_b.Meets(a.patterns);
 }
 
 // Who may own a task is not known.
 bool AudiencesMeet(const model::Audience& a, const model::Audience& b) {
   using Kind = model::Audience::Kind;
   return a.kind != Kind::Principal || b.kind != Kind::Principal || a.principal == b.principal;
+}
+
+// Whether some caller is in both: every caller has one id and any number of groups.
+bool AccessMeets(const model::AccessGrant& a, const model::AccessGrant& b) {
+  const auto grants_some = [](const model::AccessGrant& access) {
+    return access.any || !access.principals.empty();
+  };
+  if (!grants_some(a) || !grants_some(b)) return false;
+  if (a.any || b.any) return true;
+  return Some(a.principals, [&](const std::string& one) {
+    return Some(b.principals, [&](const std::string& other) {
+      return one == other || one.starts_with("group:") || other.starts_with("group:");
+    });
+  });
 }
 
 }  // namespace
@@ -163,55 +177,50 @@ void Chains::CheckObligations(ClassId id) {
 }
 
 void Chains::Check() {
+  ClassIndexes indexes(context_.model);
   for (std::size_t i = 0; i < context_.model.classes.size(); ++i) {
     const ClassId id{static_cast<std::uint32_t>(i)};
     if (broken_.contains(id)) continue;
     const model::Class& of = At(context_.model, id);
     if (of.chain.size() == 1 && !context_.partial) CheckObligations(id);
-    CheckGrantsMeet(context_, of);
+    CheckGrantsMeet(context_, of, indexes);
     CheckToken(context_, of);
-    CheckStreams(context_, of);
-    CheckNetworkReach(context_, of);
+    CheckStreams(context_, of, indexes);
+    CheckNetworkReach(context_, of, indexes);
   }
 }
 
-void CheckGrantsMeet(Context& context, const model::Class& of) {
+void CheckGrantsMeet(Context& context, const model::Class& of, ClassIndexes& indexes) {
   if (of.chain.size() == 1 && !context.model.floor) return;
   GrantsAgainstBase against(context, of);
   for (const model::ImageGrant& grant : of.image.allow) {
     const Digest& digest = At(context.model, grant.image).digest;
-    against.Each(Grant::Image, "allow " + At(context.model, grant.image).name, grant.span,
-                 [&](const model::Class& base) {
-                   return Some(base.image.allow, [&](const model::ImageGrant& one) {
-                     return At(context.model, one.image).digest == digest;
-                   });
-                 });
+    against.Each(
+        Grant::Image, "allow " + At(context.model, grant.image).name, grant.span,
+        [&](const model::Class& base) { return indexes.Of(base).images.contains(digest); });
   }
   if (of.image.exec && of.image.exec->reach != model::ExecGrant::Reach::None) {
     against.Each(Grant::Exec, "exec", of.image.exec->span, [&](const model::Class& base) {
-      return ExecMeets(*of.image.exec, *base.image.exec);
+      return ExecMeets(*of.image.exec, *base.image.exec, indexes.Of(base).exec);
     });
   }
-  const auto grants_some = [](const model::AccessGrant& access) {
-    return access.any || !access.principals.empty();
-  };
-  if (of.identity.access && grants_some(*of.identity.access)) {
-    against.Each(Grant::Access, "access", of.identity.access->span,
-                 [&](const model::Class& base) { return grants_some(*base.identity.access); });
+  if (const auto& own = of.identity.access; own && (own->any || !own->principals.empty())) {
+    against.Each(Grant::Access, "access", own->span, [&](const model::Class& base) {
+      return AccessMeets(*own, *base.identity.access);
+    });
   }
   if (const auto& own = of.identity.secrets) {
     for (const model::SecretGrant& grant : own->secrets) {
       against.Each(Grant::Secrets, "secrets " + At(context.model, grant.secret).name, own->span,
                    [&](const model::Class& base) {
-                     return Some(base.identity.secrets->secrets,
-                                 [&](const auto& one) { return one.secret == grant.secret; });
+                     return indexes.Of(base).secrets.contains(grant.secret);
                    });
     }
   }
   if (const auto& own = of.identity.env) {
     for (const std::string& name : own->names) {
       against.Each(Grant::Env, "env \"" + name + "\"", own->span, [&](const model::Class& base) {
-        return Some(base.identity.env->names, [&](const auto& one) { return one == name; });
+        return indexes.Of(base).variables.contains(name);
       });
     }
   }
@@ -243,23 +252,22 @@ void CheckGrantsMeet(Context& context, const model::Class& of) {
   }
   for (const model::TransferRule& rule : of.filesystem.imports) {
     against.Each(Grant::Import, "import", rule.span, [&](const model::Class& base) {
-      return Some(base.filesystem.imports, [&](const model::TransferRule& one) {
-        return PatternsMeet(one.patterns, rule.patterns);
-      });
+      return indexes.Of(base).imports.Meets(rule.patterns);
     });
   }
   for (const model::TransferRule& rule : of.filesystem.exports) {
     against.Each(Grant::Export, "export", rule.span, [&](const model::Class& base) {
-      return Some(base.filesystem.exports, [&](const model::TransferRule& one) {
-        return PatternsMeet(one.patterns, rule.patterns);
-      });
+      return indexes.Of(base).exports.Meets(rule.patterns);
     });
   }
   for (const model::EgressRule& rule : of.network.rules) {
     if (rule.effect != model::EgressRule::Effect::Allow) continue;
     against.Each(Grant::Egress, "allow", rule.span, [&](const model::Class& base) {
-      return Some(base.network.rules, [&](const model::EgressRule& one) {
-        return one.effect == model::EgressRule::Effect::Allow && RulesMeet(one, rule);
+      const RuleIndex& rules = indexes.Of(base).rules;
+      return Some(rule.targets, [&](const model::EgressTarget& target) {
+        return rules.Any(target, [&](const model::EgressRule& one) {
+          return one.effect == model::EgressRule::Effect::Allow && RulesMeet(one, rule);
+        });
       });
     });
   }

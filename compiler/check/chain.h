@@ -3,6 +3,7 @@
 #pragma once
 
 #include "compiler/check/context.h"
+#include "compiler/check/meeting_index.h"
 #include "compiler/model/policy_model.h"
 
 #include <cstddef>
@@ -46,10 +47,10 @@ class Chains {
 
 // What a class writes held against what it inherits.
 // An allow that shares nothing with what its base allows.
-void CheckGrantsMeet(Context& context, const model::Class& of);
+void CheckGrantsMeet(Context& context, const model::Class& of, ClassIndexes& indexes);
 // A token that outlives the largest ttl.
 void CheckToken(Context& context, const model::Class& of);
 // stream.cpp: a byte stream that goes around a rule.
-void CheckStreams(Context& context, const model::Class& of);
+void CheckStreams(Context& context, const model::Class& of, ClassIndexes& indexes);
 
 }  // namespace curfew::check

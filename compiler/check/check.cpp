@@ -8,6 +8,7 @@
 #include "compiler/check/list.h"
 #include "compiler/check/names.h"
 #include "compiler/check/plane.h"
+#include "compiler/check/public_suffix.h"
 #include "compiler/check/rule.h"
 #include "compiler/check/test.h"
 #include "compiler/model/chain.h"
@@ -22,9 +23,10 @@
 namespace curfew::check {
 namespace {
 
-// What a digest depends on beside the set's own declarations. The list of public suffixes joins
-// with its version when rules begin to depend on it.
-constexpr std::string_view kDigestPreamble = "curfew policy 1\nlanguage 1\npublic suffixes none\n";
+// What a digest depends on beside the set's own declarations.
+std::string DigestPreamble() {
+  return fmt::format("curfew policy 1\nlanguage 1\npublic suffixes {}\n", SuffixListVersion());
+}
 
 void CheckClass(Context& context, model::ClassId id, const syntax::SandboxDecl& declaration,
                 Chains& chains) {
@@ -100,7 +102,7 @@ model::PolicyModel Check(std::span<const syntax::Ast> files, const source::Sourc
   for (const syntax::TestDecl* test : names.tests) CheckTest(context, *test, known_ids);
 
   model.digest =
-      Sha256(AsBytes(fmt::format("{}{}", kDigestPreamble, model::PrintDeclarations(model))));
+      Sha256(AsBytes(fmt::format("{}{}", DigestPreamble(), model::PrintDeclarations(model))));
   return model;
 }
 

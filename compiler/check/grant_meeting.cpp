@@ -74,12 +74,6 @@ bool PortsMeet(const std::vector<model::PortRange>& a, const std::vector<model::
   });
 }
 
-bool PatternsMeet(const std::vector<values::PathGlob>& a, const std::vector<values::PathGlob>& b) {
-  return SomeMeet(a, b, [](const values::PathGlob& x, const values::PathGlob& y) {
-    return values::Meet(x, y);
-  });
-}
-
 bool RulesMeet(const EgressRule& a, const EgressRule& b) {
   if (a.websocket != b.websocket || !QueriesMeet(a, b)) return false;
   return MethodsMeet(a, b) && PinsMeet(a.pins, b.pins) &&

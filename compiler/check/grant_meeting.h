@@ -13,7 +13,6 @@ namespace curfew::check {
 // Names and addresses that both cover.
 bool PlacesMeet(const model::EgressTarget& a, const model::EgressTarget& b);
 bool PortsMeet(const std::vector<model::PortRange>& a, const std::vector<model::PortRange>& b);
-bool PatternsMeet(const std::vector<values::PathGlob>& a, const std::vector<values::PathGlob>& b);
 // Of two allows.
 bool RulesMeet(const model::EgressRule& a, const model::EgressRule& b);
 

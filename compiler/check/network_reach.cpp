@@ -6,6 +6,7 @@
 #include "compiler/values/path_meet.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -51,7 +52,7 @@ std::optional<std::string> RequestOfBoth(const EgressRule& a, const EgressRule& 
 }
 
 // Of secrets that rules use: each is granted, and no request would go with two.
-void CheckSecrets(Context& context, const model::Class& of) {
+void CheckSecrets(Context& context, const model::Class& of, ClassIndexes& indexes) {
   const auto chain = ChainOf(context.model, of);
   const auto granting = WritersOf(context.model, of, model::Grant::Secrets);
   const auto is_granted = [&](model::SecretId secret) {
@@ -70,17 +71,24 @@ void CheckSecrets(Context& context, const model::Class& of) {
           .Note(secret.span, diag::DeclaredHere, secret.name);
     }
     for (const model::Class* link : chain) {
-      for (const EgressRule& rule : link->network.rules) {
-        // Each pair of a class once.
-        if ((link == &of && rule.id >= own.id) || !rule.secret || *rule.secret == *own.secret) {
-          continue;
-        }
-        const auto request = RequestOfBoth(own, rule);
+      std::map<std::string_view, const EgressRule*> others;  // by id
+      for (const EgressTarget& target : own.targets) {
+        static_cast<void>(indexes.Of(*link).rules.Any(target, [&](const EgressRule& rule) {
+          // Each pair of a class once.
+          const bool comes_later = link == &of && rule.id >= own.id;
+          if (!comes_later && rule.secret && *rule.secret != *own.secret) {
+            others.emplace(rule.id, &rule);
+          }
+          return false;
+        }));
+      }
+      for (const auto& [id, rule] : others) {
+        const auto request = RequestOfBoth(own, *rule);
         if (!request) continue;
         context.sink
-            .Report(own.span, diag::TwoSecrets, *request, At(context.model, *rule.secret).name,
+            .Report(own.span, diag::TwoSecrets, *request, At(context.model, *rule->secret).name,
                     secret.name)
-            .Note(rule.span, diag::DeclaredHere, rule.id);
+            .Note(rule->span, diag::DeclaredHere, rule->id);
       }
     }
   }
@@ -88,8 +96,8 @@ void CheckSecrets(Context& context, const model::Class& of) {
 
 }  // namespace
 
-void CheckNetworkReach(Context& context, const model::Class& of) {
-  CheckSecrets(context, of);
+void CheckNetworkReach(Context& context, const model::Class& of, ClassIndexes& indexes) {
+  CheckSecrets(context, of, indexes);
   if (BoundsOf(context.model, of).network.tls == model::Tls::Inspect) return;
   for (const EgressRule& rule : of.network.rules) {
     if (rule.effect == EgressRule::Effect::Allow && model::ReadsInsideTls(rule)) {

@@ -3,11 +3,12 @@
 #pragma once
 
 #include "compiler/check/context.h"
+#include "compiler/check/meeting_index.h"
 #include "compiler/model/policy_model.h"
 
 namespace curfew::check {
 
 // Of a class whose chain is checked.
-void CheckNetworkReach(Context& context, const model::Class& of);
+void CheckNetworkReach(Context& context, const model::Class& of, ClassIndexes& indexes);
 
 }  // namespace curfew::check

@@ -3,6 +3,7 @@
 #include "compiler/check/list.h"
 #include "compiler/check/literal.h"
 #include "compiler/check/plane.h"
+#include "compiler/check/public_suffix.h"
 #include "compiler/check/rule.h"
 #include "compiler/check/secret.h"
 #include "compiler/model/print.h"
@@ -30,12 +31,10 @@ void SortUnique(std::vector<T>& items) {
 // What an allow must not name: a whole registry of names, or addresses that nothing opens.
 bool IsTooWide(Context& context, const values::Place& place, Span span) {
   if (const auto* host = std::get_if<values::HostPattern>(&place)) {
-    const bool wide =
-        host->reach != values::HostReach::Exact && host->name.find('.') == std::string::npos;
-    if (wide) {
-      context.sink.Report(span, diag::WildcardTooBroad, values::ToString(*host));
-    }
-    return wide;
+    if (host->reach == values::HostReach::Exact) return false;
+    if (!CoversRegistry(host->name)) return false;
+    context.sink.Report(span, diag::WildcardTooBroad, values::ToString(*host));
+    return true;
   }
   const auto& block = std::get<values::Cidr>(place);
   const auto range = values::UnpinnableIn(block);
@@ -252,7 +251,7 @@ bool PlaneChecker::ReadTargets(const syntax::Traffic& traffic,
     }
     if (allow && target->place && IsTooWide(context_, *target->place, text.span)) {
       whole = false;
-    } else if (allow && connect && target->ports.empty()) {
+    } else if (allow && connect && target->ports.empty() && traffic.ports.empty()) {
       context_.sink.Report(text.span, diag::StreamWithoutPort,
                            internet ? "internet port PORT" : text.text + ":PORT");
       whole = false;

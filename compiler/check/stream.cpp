@@ -32,9 +32,21 @@ bool IsStream(const EgressRule& rule) {
   return rule.effect == EgressRule::Effect::Allow && rule.targets.front().tcp;
 }
 
+// The first rule by id that the stream goes around; null where there is none.
+const EgressRule* FirstAround(const EgressRule& stream, const RuleIndex& rules) {
+  const EgressRule* first = nullptr;
+  for (const EgressTarget& target : stream.targets) {
+    static_cast<void>(rules.Any(target, [&](const EgressRule& rule) {
+      if ((first == nullptr || rule.id < first->id) && GoesAround(target, rule)) first = &rule;
+      return false;
+    }));
+  }
+  return first;
+}
+
 }  // namespace
 
-void CheckStreams(Context& context, const model::Class& of) {
+void CheckStreams(Context& context, const model::Class& of, ClassIndexes& indexes) {
   const auto writers = WritersOf(context.model, of, model::Grant::Egress);
   if (writers.empty()) return;
   // Of a chain's streams those pass that the last one who writes allows lets pass too.
@@ -45,12 +57,7 @@ void CheckStreams(Context& context, const model::Class& of) {
     for (const model::Class* link : ChainOf(context.model, of)) {
       // What stands above this class was said there.
       if (last != &of && link != &of) continue;
-      for (const EgressRule& rule : link->network.rules) {
-        const bool goes = around == nullptr &&
-                          std::any_of(stream.targets.begin(), stream.targets.end(),
-                                      [&](const EgressTarget& t) { return GoesAround(t, rule); });
-        if (goes) around = &rule;
-      }
+      if (around == nullptr) around = FirstAround(stream, indexes.Of(*link).rules);
     }
     if (around == nullptr) continue;
     context.sink.Report(stream.span, diag::StreamAroundRule, around->id)

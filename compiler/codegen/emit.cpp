@@ -421,22 +421,13 @@ Value* Emitter::SameText(const Text& a, const Text& b) {
 
 llvm::CmpInst::Predicate PredicateOf(NodeOp op) {
   using llvm::CmpInst;
-  switch (op) {
-    case NodeOp::Equal:
-      return CmpInst::ICMP_EQ;
-    case NodeOp::NotEqual:
-      return CmpInst::ICMP_NE;
-    case NodeOp::Less:
-      return CmpInst::ICMP_SLT;
-    case NodeOp::LessEqual:
-      return CmpInst::ICMP_SLE;
-    case NodeOp::Greater:
-      return CmpInst::ICMP_SGT;
-    case NodeOp::GreaterEqual:
-      return CmpInst::ICMP_SGE;
-    default:
-      CURFEW_UNREACHABLE("only comparisons come here");
-  }
+  if (op == NodeOp::Equal) return CmpInst::ICMP_EQ;
+  if (op == NodeOp::NotEqual) return CmpInst::ICMP_NE;
+  if (op == NodeOp::Less) return CmpInst::ICMP_SLT;
+  if (op == NodeOp::LessEqual) return CmpInst::ICMP_SLE;
+  if (op == NodeOp::Greater) return CmpInst::ICMP_SGT;
+  CURFEW_CHECK(op == NodeOp::GreaterEqual, "only comparisons come here");
+  return CmpInst::ICMP_SGE;
 }
 
 Value* Emitter::Comparison(const ShapeNode& node) {

@@ -1,5 +1,6 @@
 #include "compiler/explain/candidate_values.h"
 
+#include "compiler/base/check.h"
 #include "compiler/values/host.h"
 #include "compiler/values/query.h"
 
@@ -46,9 +47,17 @@ bool SameValue(const Candidate& a, const Candidate& b, const FactType& type) {
     case schema::TypeKind::Time:
     case schema::TypeKind::Enum:
       return a.value.integer == b.value.integer;
-    default:
+    case schema::TypeKind::Text:
+    case schema::TypeKind::Principal:
+    case schema::TypeKind::Ip:
+    case schema::TypeKind::Cidr:
+    case schema::TypeKind::Host:
+    case schema::TypeKind::UrlPath:
+    case schema::TypeKind::FilePath:
+    case schema::TypeKind::Digest:
       return a.value.text() == b.value.text();
   }
+  CURFEW_UNREACHABLE("the switch names every kind");
 }
 
 class Suggestions {
@@ -109,7 +118,13 @@ class Suggestions {
         return Sets(node);
       case NodeOp::In:
         return Membership(node);
-      default:
+      case NodeOp::Equal:
+      case NodeOp::NotEqual:
+      case NodeOp::Less:
+      case NodeOp::LessEqual:
+      case NodeOp::Greater:
+      case NodeOp::GreaterEqual:
+      case NodeOp::AddressInItems:
         Comparison(node.a, node.b);
         return Comparison(node.b, node.a);
     }

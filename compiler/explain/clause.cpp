@@ -1,5 +1,6 @@
 #include "compiler/explain/clause.h"
 
+#include "compiler/base/check.h"
 #include "compiler/base/text.h"
 #include "compiler/values/address.h"
 #include "compiler/values/host.h"
@@ -32,6 +33,7 @@ bool IsQuantifier(NodeOp op) {
   return op == NodeOp::AnyOf || op == NodeOp::AllOf || op == NodeOp::NoneOf;
 }
 
+// Of a node with two operands; nothing of another.
 std::string_view SignOf(NodeOp op) {
   switch (op) {
     case NodeOp::Equal:
@@ -53,9 +55,26 @@ std::string_view SignOf(NodeOp op) {
       return "intersects";
     case NodeOp::Starts:
       return "starts";
-    default:
+    case NodeOp::In:
+    case NodeOp::AddressInItems:
       return "in";
+    case NodeOp::False:
+    case NodeOp::True:
+    case NodeOp::Not:
+    case NodeOp::And:
+    case NodeOp::Or:
+    case NodeOp::AnyOf:
+    case NodeOp::AllOf:
+    case NodeOp::NoneOf:
+    case NodeOp::Has:
+    case NodeOp::HostIn:
+    case NodeOp::PathIn:
+    case NodeOp::TextIn:
+    case NodeOp::AddressIn:
+    case NodeOp::QueryIn:
+      return {};
   }
+  CURFEW_UNREACHABLE("the switch names every operator");
 }
 
 // How many operand terms a node has, in a and then b.
@@ -77,9 +96,21 @@ std::uint32_t TermsOf(NodeOp op) {
     case NodeOp::QueryIn:
     case NodeOp::AddressIn:
       return 1;
-    default:
+    case NodeOp::Equal:
+    case NodeOp::NotEqual:
+    case NodeOp::Less:
+    case NodeOp::LessEqual:
+    case NodeOp::Greater:
+    case NodeOp::GreaterEqual:
+    case NodeOp::In:
+    case NodeOp::SubsetOf:
+    case NodeOp::Intersects:
+    case NodeOp::SameItems:
+    case NodeOp::Starts:
+    case NodeOp::AddressInItems:
       return 2;
   }
+  CURFEW_UNREACHABLE("the switch names every operator");
 }
 
 class Words {
@@ -223,10 +254,22 @@ std::string Words::Node(std::uint32_t index, schema::Slot element_of) const {
             block.prefix = static_cast<std::uint8_t>(t_.addresses[i].prefix);
             return "\"" + values::ToString(block) + "\"";
           }));
-    default:
+    case NodeOp::Equal:
+    case NodeOp::NotEqual:
+    case NodeOp::Less:
+    case NodeOp::LessEqual:
+    case NodeOp::Greater:
+    case NodeOp::GreaterEqual:
+    case NodeOp::In:
+    case NodeOp::SubsetOf:
+    case NodeOp::Intersects:
+    case NodeOp::SameItems:
+    case NodeOp::Starts:
+    case NodeOp::AddressInItems:
       return fmt::format("{} {} {}", Term(node.a, spelling), SignOf(node.op),
                          Term(node.b, spelling));
   }
+  CURFEW_UNREACHABLE("the switch names every operator");
 }
 
 void AddSlotsOfTerm(const Tables& tables, std::uint32_t term, std::vector<schema::Slot>& slots) {

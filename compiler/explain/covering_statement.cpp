@@ -99,7 +99,12 @@ std::optional<CoveringStatement> StatementCovering(const module::PolicyModule& p
       plane = "image";
       statement = ImageStatement(policy, request);
       break;
-    default:
+    case schema::Action::Resume:
+    case schema::Action::Expose:
+    case schema::Action::Snapshot:
+    case schema::Action::Import:
+    case schema::Action::Extend:
+    case schema::Action::Observe:
       break;
   }
   if (!statement) return std::nullopt;

@@ -1,5 +1,6 @@
 #include "compiler/explain/smallest_change.h"
 
+#include "compiler/base/check.h"
 #include "compiler/module/request_axioms.h"
 
 #include <algorithm>
@@ -82,9 +83,12 @@ class Search {
         return 0;
       case schema::Origin::Stated:
         return 1;
-      default:
+      case schema::Origin::Verified:
+      case schema::Origin::Derived:
+      case schema::Origin::Internal:
         return 2;
     }
+    CURFEW_UNREACHABLE("the switch names every origin");
   }
 
   void AddFrom(const module::Range& entries, std::vector<Candidate>& candidates) {

@@ -52,22 +52,13 @@ struct Items {
 };
 
 bool HoldsFor(NodeOp op, int order) {
-  switch (op) {
-    case NodeOp::Equal:
-      return order == 0;
-    case NodeOp::NotEqual:
-      return order != 0;
-    case NodeOp::Less:
-      return order < 0;
-    case NodeOp::LessEqual:
-      return order <= 0;
-    case NodeOp::Greater:
-      return order > 0;
-    case NodeOp::GreaterEqual:
-      return order >= 0;
-    default:
-      CURFEW_UNREACHABLE("only comparisons come here");
-  }
+  if (op == NodeOp::Equal) return order == 0;
+  if (op == NodeOp::NotEqual) return order != 0;
+  if (op == NodeOp::Less) return order < 0;
+  if (op == NodeOp::LessEqual) return order <= 0;
+  if (op == NodeOp::Greater) return order > 0;
+  CURFEW_CHECK(op == NodeOp::GreaterEqual, "only comparisons come here");
+  return order >= 0;
 }
 
 template <typename T>
@@ -145,9 +136,16 @@ Integer Evaluation::IntegerOf(const TermRecord& term, const Value* element) cons
     }
     case TermKind::Sum:
       return Sum(term, element);
-    default:
+    case TermKind::Integer:
       return {t_.integers[term.a]};
+    case TermKind::Text:
+    case TermKind::TextSet:
+    case TermKind::TextList:
+    case TermKind::IntegerSet:
+    case TermKind::IntegerList:
+      break;
   }
+  CURFEW_UNREACHABLE("the verifier lets integers alone stand here");
 }
 
 Integer Evaluation::Sum(const TermRecord& term, const Value* element) const {
@@ -173,9 +171,18 @@ Text Evaluation::TextOf(const TermRecord& term, const Value* element) const {
     case TermKind::Element:
       CURFEW_CHECK(element != nullptr, "the verifier lets an element stand in a quantifier alone");
       return {element->text()};
-    default:
+    case TermKind::Text:
       return {t_.TextOf(term.a)};
+    case TermKind::Integer:
+    case TermKind::TextSet:
+    case TermKind::TextList:
+    case TermKind::IntegerSet:
+    case TermKind::IntegerList:
+    case TermKind::Count:
+    case TermKind::Sum:
+      break;
   }
+  CURFEW_UNREACHABLE("the verifier lets texts alone stand here");
 }
 
 Items Evaluation::ItemsOf(const TermRecord& term) const {
@@ -193,11 +200,19 @@ Items Evaluation::ItemsOf(const TermRecord& term) const {
       items.texts = t_.text_items.subspan(term.a, term.b);
       items.sorted = term.kind == TermKind::TextSet;
       return items;
-    default:
+    case TermKind::IntegerSet:
+    case TermKind::IntegerList:
       items.integers = t_.integers.subspan(term.a, term.b);
       items.sorted = term.kind == TermKind::IntegerSet;
       return items;
+    case TermKind::Element:
+    case TermKind::Integer:
+    case TermKind::Text:
+    case TermKind::Count:
+    case TermKind::Sum:
+      break;
   }
+  CURFEW_UNREACHABLE("the verifier lets items alone stand here");
 }
 
 bool Evaluation::Holds(const Items& items, std::string_view text) const {

@@ -260,6 +260,23 @@ void Builder::AddClass(std::string_view name, RuleIndex rule, NodeId when, bool 
   ir_.classes.push_back({Name(name), rule, when, links, by_name ? 1u : 0u});
 }
 
+void Builder::Written(RuleIndex rule, NodeId node) {
+  const module::NodeRecord record = ir_.nodes[node];
+  switch (record.op) {
+    case NodeOp::True:
+    case NodeOp::False:
+      return;
+    case NodeOp::Not:
+      return Written(rule, record.a);
+    case NodeOp::And:
+    case NodeOp::Or:
+      for (std::uint32_t i = 0; i < record.b; ++i) Written(rule, ir_.children[record.a + i]);
+      return;
+    default:
+      ir_.written.push_back({rule, node});
+  }
+}
+
 module::NameRef Builder::Name(std::string_view name) {
   const auto [place, is_new] = names_.try_emplace(std::string(name), SizeOf(ir_.names));
   if (is_new) ir_.names += name;
@@ -289,6 +306,9 @@ void Builder::SortRules() {
     group.beyond_denial = index_of[group.beyond_denial];
   }
   for (module::ClassRecord& record : ir_.classes) record.rule = index_of[record.rule];
+  for (module::WrittenClause& clause : ir_.written) clause.rule = index_of[clause.rule];
+  std::sort(ir_.written.begin(), ir_.written.end());
+  ir_.written.erase(std::unique(ir_.written.begin(), ir_.written.end()), ir_.written.end());
   module::SelectionRules& selection = ir_.selection;
   for (RuleIndex* rule : {&selection.none, &selection.ambiguous, &selection.not_selected,
                           &selection.gone, &selection.invalid}) {

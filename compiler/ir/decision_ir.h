@@ -9,6 +9,7 @@
 #include "compiler/module/plan_template.h"
 #include "compiler/module/policy_module.h"
 #include "compiler/module/tables.h"
+#include "compiler/module/written_clause.h"
 
 #include <array>
 #include <cstdint>
@@ -58,6 +59,7 @@ struct DecisionIr {
   std::string compiler;
   std::vector<module::PlanTemplate> plans;  // one a class
   std::vector<module::DeclaredAttribute> declared;
+  std::vector<module::WrittenClause> written;  // sorted, no doubles; beside the module
 };
 
 module::Tables View(const DecisionIr& ir);
@@ -139,6 +141,8 @@ class Builder {
   // In the order of the class indexes. `narrowed_by`: the classes that narrow it.
   void AddClass(std::string_view name, RuleIndex rule, NodeId when, bool by_name,
                 std::span<const module::ClassIndex> narrowed_by);
+  // The clauses of a node are the author's, where this rule asks them.
+  void Written(RuleIndex rule, NodeId node);
   void SetSelection(const module::SelectionRules& selection) { ir_.selection = selection; }
 
   // Everything but plans, declared attributes and provenance, which the caller adds.

@@ -51,11 +51,11 @@ void FindNoDoc(const Subject& subject, diagnostics::Sink& sink) {
 // ---- Tests --------------------------------------------------------------------------------------
 
 struct Shown {
-  bool allowed = false;  // some test creates a machine of it
+  bool allowed = false;  // some test creates a machine of it, or resumes one from a snapshot
   bool denied = false;   // and some test is refused something
 };
 
-// What the tests show of each class. A denial counts for the class of the test's last create, and
+// What the tests show of each class. A denial counts for the class of the test's last machine, and
 // for that whose id it names.
 std::map<std::string_view, Shown> ShownByTests(const PolicyTree& tree) {
   std::map<std::string_view, Shown> shown;
@@ -73,7 +73,9 @@ std::map<std::string_view, Shown> ShownByTests(const PolicyTree& tree) {
       const auto* ask = std::get_if<syntax::Ask>(&item);
       if (ask == nullptr) continue;
       const std::string_view named = class_of(*ask);
-      if (ask->action.action == syntax::Action::Create && ask->answer.allow) {
+      // A snapshot that runs again is a new machine.
+      const bool creates = ask->action.action == syntax::Action::Create || ask->snapshot;
+      if (creates && ask->answer.allow) {
         created = named;
         shown[named].allowed = true;
       }
@@ -177,13 +179,16 @@ std::set<std::string_view> NamesUsed(const PolicyTree& tree) {
   return used;
 }
 
+// What stands in a part of this set may be for another one; a set without classes is such a part.
+bool IsForOthers(const Subject& subject, source::Span declaration) {
+  return subject.tree.classes.empty() || declaration.file >= subject.first_part;
+}
+
 void FindUnused(const Subject& subject, diagnostics::Sink& sink) {
-  // A set without classes is a part that others use.
-  if (subject.tree.classes.empty()) return;
   const auto used = NamesUsed(subject.tree);
   const auto judge = [&](std::string_view what, const auto& declaration) {
     const syntax::Name& name = declaration.name;
-    if (used.contains(name.text)) return;
+    if (used.contains(name.text) || IsForOthers(subject, name.span)) return;
     auto draft = sink.Report(name.span, diag::Unused, what, name.text);
     // Its documentation would become that of what follows.
     if (!declaration.doc.lines.empty()) return;
@@ -195,12 +200,12 @@ void FindUnused(const Subject& subject, diagnostics::Sink& sink) {
 }
 
 void FindUnreadAttribute(const Subject& subject, diagnostics::Sink& sink) {
-  if (subject.tree.classes.empty()) return;
   const auto used = NamesUsed(subject.tree);
   for (const syntax::AttributesDecl* declaration : subject.tree.attributes) {
     for (const syntax::AttributeDecl& attribute : declaration->attributes) {
       const std::string path = declaration->subject.text + "." + attribute.name.text;
-      if (!used.contains(path)) sink.Report(attribute.name.span, diag::UnreadAttribute, path);
+      if (used.contains(path) || IsForOthers(subject, attribute.name.span)) continue;
+      sink.Report(attribute.name.span, diag::UnreadAttribute, path);
     }
   }
 }

@@ -57,7 +57,7 @@ class Suppressions {
 void Lint(std::span<const syntax::Ast> files, const source::SourceMap& sources,
           const model::PolicyModel* model, const Options& options, diagnostics::Sink& sink) {
   const PolicyTree tree = ReadTrees(files);
-  const Subject subject{tree, sources, model, options.now_ms};
+  const Subject subject{tree, sources, model, options.now_ms, options.first_part};
   diagnostics::Sink found(FindingsMax);
   for (const diagnostics::Diagnostic& warning : options.warnings) found.Keep(warning);
   for (const auto rules : Rules()) {
@@ -71,14 +71,15 @@ void Lint(std::span<const syntax::Ast> files, const source::SourceMap& sources,
     std::move(of_file.begin(), of_file.end(), std::back_inserter(all));
   }
   Suppressions suppressions(std::move(all));
+  const bool are_too_many = found.other_count() > FindingsMax;
+  // First, while there is room in the sink; it is about the whole set, and so it is shown last.
+  if (are_too_many) {
+    sink.Report({}, diag::TooManyFindings, static_cast<std::int64_t>(FindingsMax));
+  }
   for (diagnostics::Diagnostic& finding : found.Sorted()) {
     if (!suppressions.Cover(finding)) sink.Keep(std::move(finding));
   }
-  if (found.other_count() > FindingsMax) {
-    sink.Report({}, diag::TooManyFindings, static_cast<std::int64_t>(FindingsMax));
-  } else {
-    suppressions.ReportUnused(sources, options, sink);
-  }
+  if (!are_too_many) suppressions.ReportUnused(sources, options, sink);
 }
 
 }  // namespace curfew::lint

@@ -15,6 +15,8 @@ namespace curfew::lint {
 struct Options {
   std::int64_t now_ms = 0;           // for which suppressions and dates in conditions are judged
   std::optional<Category> category;  // only this one
+  // Files from this one on are parts: nobody gave them, and `use` brought them in.
+  source::FileId first_part = source::Span::Nowhere;
   // What the checker warned of: it is a finding like others, and can be suppressed.
   std::span<const diagnostics::Diagnostic> warnings;
 };

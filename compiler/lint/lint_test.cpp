@@ -26,7 +26,7 @@ std::string Found(const std::string& text, std::optional<Category> category) {
   const model::PolicyModel model = check::Check(trees, sources, sink);
   INFO(RenderText(sink, sources));
   REQUIRE_FALSE(sink.has_errors());
-  diagnostics::Sink findings;
+  diagnostics::Sink findings(FindingsMax);
   Lint(trees, sources, &model,
        {.now_ms = *values::ParseTime(kNow), .category = category, .warnings = {}}, findings);
   return RenderText(findings, sources);
@@ -97,6 +97,30 @@ TEST_CASE("one suppression is of all findings of its code on the line, and of no
   CHECK_THAT(text, Contains("[CUR9102]"));
 }
 
+TEST_CASE("a class whose machines only come from snapshots is tested by their resumption") {
+  const auto found = [](std::string_view snapshot) {
+    return Found(fmt::format(R"({}
+## One attempt.
+sandbox attempt when task.kind == "attempt" {{
+  image      {{ allow python311 }}
+  filesystem {{ snapshot disk {{ expires 1h at most 2h  size at most 1GiB }} }}
+  lifetime   {{ ttl 1h }}
+}}
+test "a branch" {{
+  given task     {{ kind: "attempt", owner: "user:ana" }}
+  given caller   {{ id: "user:ana" }}
+  given snapshot {{ class: "attempt", owner: "user:ana", image: python311, age: 1m, expires_in: 59m }}
+  resume{}        -> allow attempt
+  resume snapshot memory -> deny attempt.filesystem.snapshot
+}}
+)",
+                             kImage, snapshot),
+                 Category::Clarity);
+  };
+  CHECK_THAT(found(" snapshot disk"), !Contains("CUR9504"));
+  CHECK_THAT(found(""), Contains("CUR9504"));
+}
+
 TEST_CASE("letters of two scripts within one word are mixed, in two words they are not") {
   CHECK_FALSE(MixedScripts("platform"));
   CHECK_FALSE(MixedScripts("платформа platform"));
@@ -120,6 +144,20 @@ TEST_CASE("what is removed takes its line along only where nothing else stands o
   CHECK(removed("b") == "a\n  # c\n  d\ne f\n");
   CHECK(removed("# c") == "a\n  b\n  d\ne f\n");
   CHECK(removed("f") == "a\n  b # c\n  d\ne\n");
+}
+
+TEST_CASE("of more findings than are shown the last thing said is TooManyFindings") {
+  const auto unused = [](std::size_t lists) {
+    std::string text(kImage);
+    for (std::size_t i = 0; i < lists; ++i) {
+      text += fmt::format("hosts h{} [\"h.example\"]\n", i);
+    }
+    text += "sandbox coding { image { allow python311 }  lifetime { ttl 1h } }\n";
+    return Found(text, Category::Clarity);
+  };
+  const std::string code = "[" + diagnostics::CodeName(9007) + "]";
+  CHECK_THAT(unused(FindingsMax / 2), !Contains(code));
+  CHECK_THAT(unused(FindingsMax + 1), Contains(code));
 }
 
 TEST_CASE("ten thousand rules of one host are judged in time, and so are as many suppressions") {

@@ -27,6 +27,7 @@ struct Subject {
   // Null for a set that the checker refuses: rules that read types then find nothing.
   const model::PolicyModel* model = nullptr;
   std::int64_t now_ms = 0;
+  source::FileId first_part = source::Span::Nowhere;  // lint::Options
 };
 
 struct Rule {

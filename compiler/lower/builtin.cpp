@@ -1,7 +1,9 @@
 #include "compiler/lower/lowering.h"
 #include "compiler/module/request_axioms.h"
 
+#include <algorithm>
 #include <array>
+#include <iterator>
 
 #include <fmt/format.h>
 
@@ -59,13 +61,33 @@ NodeId LowerOwnAccess(Lowering& lowering) {
                          lowering.Test(NodeOp::Equal, slot::CallerOperator, 1)});
 }
 
-NodeId LowerListedAccess(Lowering& lowering, const model::AccessGrant& grant) {
+namespace {
+
+NodeId IsListed(Lowering& lowering, const model::AccessGrant& grant) {
   ir::Builder& b = lowering.builder;
-  if (grant.any) return b.Constant(true);
-  if (grant.principals.empty()) return b.Constant(false);
-  const TermId listed = b.TextSetTerm(grant.principals);
-  return b.Or(b.Compare(NodeOp::In, lowering.Text(slot::CallerId), listed),
-              b.Compare(NodeOp::Intersects, lowering.TextItems(slot::CallerGroups), listed));
+  return b.Compare(NodeOp::In, lowering.Text(slot::CallerId), b.TextSetTerm(grant.principals));
+}
+NodeId HasListedGroup(Lowering& lowering, const model::AccessGrant& grant) {
+  ir::Builder& b = lowering.builder;
+  return b.Compare(NodeOp::Intersects, lowering.TextItems(slot::CallerGroups),
+                   b.TextSetTerm(grant.principals));
+}
+
+}  // namespace
+
+NodeId LowerListedAccess(Lowering& lowering, const model::AccessGrant& grant) {
+  if (grant.any) return lowering.builder.Constant(true);
+  if (grant.principals.empty()) return lowering.builder.Constant(false);
+  return lowering.builder.Or(IsListed(lowering, grant), HasListedGroup(lowering, grant));
+}
+
+void TellWrittenAccess(Lowering& lowering, RuleIndex row, const model::AccessGrant& grant) {
+  const auto is_group = [](const std::string& who) { return who.starts_with("group:"); };
+  const auto groups = std::ranges::count_if(grant.principals, is_group);
+  if (groups > 0) lowering.builder.Written(row, HasListedGroup(lowering, grant));
+  if (groups < std::ssize(grant.principals)) {
+    lowering.builder.Written(row, IsListed(lowering, grant));
+  }
 }
 
 NodeId LowerAccessOf(Lowering& lowering, const model::Class& of) {

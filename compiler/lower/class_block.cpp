@@ -39,10 +39,10 @@ void LowerBound(Lowering& lowering, const model::Bound& bound, Slot slot, std::s
                        bound.span),
          b.Not(b.Has(slot))});
   }
-  block.denials.push_back(
-      {lowering.Deny(bound.id, fmt::format("`{}` is at most {}", name, text(bound.value.most)),
-                     bound.span),
-       b.And(b.Has(slot), lowering.Test(NodeOp::Greater, slot, bound.value.most))});
+  const RuleIndex row = lowering.Deny(
+      bound.id, fmt::format("`{}` is at most {}", name, text(bound.value.most)), bound.span);
+  const NodeId is_more = lowering.Test(NodeOp::Greater, slot, bound.value.most);
+  block.denials.push_back({row, b.And(b.Has(slot), lowering.Written(row, is_more))});
 }
 
 std::string NumberText(std::int64_t number) { return std::to_string(number); }
@@ -129,15 +129,23 @@ void LowerCreate(Lowering& lowering, const model::Class& of, Block& block) {
     ir::Group group{{}, none, none};
     for (const model::ImageGrant& grant : link->image.allow) {
       const Digest& digest = At(lowering.model, grant.image).digest;
-      group.entries.push_back({lowering.Allow(grant.id, "", grant.span),
-                               b.Compare(NodeOp::Equal, lowering.Text(slot::CreateImage),
-                                         b.TextTerm(AsText(digest.bytes)))});
+      const RuleIndex row = lowering.Allow(grant.id, "", grant.span);
+      const NodeId is_it = b.Compare(NodeOp::Equal, lowering.Text(slot::CreateImage),
+                                     b.TextTerm(AsText(digest.bytes)));
+      group.entries.push_back({row, lowering.Written(row, is_it)});
     }
     block.groups.push_back(std::move(group));
   }
   // A model without errors has one; without, nothing may run.
   if (block.groups.empty()) block.groups.push_back({{}, none, none});
-  LowerPersist(lowering, of, block);
+  // An allowed create also bears what it was given by name; that is no way of its own to be
+  // allowed.
+  ir::Group& images = block.groups.front();
+  std::vector<NodeId> ways;
+  for (const ir::Entry& entry : images.entries) ways.push_back(entry.condition);
+  const NodeId image_is_allowed = b.Or(ways);
+  NameIdentityGrants(lowering, of, image_is_allowed, images);
+  LowerPersist(lowering, of, image_is_allowed, block);
 }
 
 void LowerExec(Lowering& lowering, const model::Class& of, Block& block) {
@@ -156,9 +164,10 @@ void LowerExec(Lowering& lowering, const model::Class& of, Block& block) {
       for (const values::PathGlob& glob : grant.patterns) {
         patterns.push_back({glob.text, static_cast<std::uint32_t>(values::Reading::Exact)});
       }
-      group.entries.push_back(
-          {lowering.Allow(grant.id, "", grant.span),
-           b.PatternsIn(NodeOp::PathIn, lowering.Text(slot::ExecProgram), patterns)});
+      const RuleIndex row = lowering.Allow(grant.id, "", grant.span);
+      const NodeId is_one =
+          b.PatternsIn(NodeOp::PathIn, lowering.Text(slot::ExecProgram), patterns);
+      group.entries.push_back({row, lowering.Written(row, is_one)});
     }
     block.groups.push_back(std::move(group));
   }
@@ -177,11 +186,10 @@ void LowerAccess(Lowering& lowering, const model::Class& of, Block& block) {
   const auto writers = WritersOf(lowering.model, of, Grant::Access);
   for (const model::Class* link : writers) {
     const model::AccessGrant& grant = *link->identity.access;
+    const RuleIndex row = lowering.Allow(grant.id, "", grant.span);
+    TellWrittenAccess(lowering, row, grant);
     block.groups.push_back(
-        {{{own, is_own},
-          {lowering.Allow(grant.id, "", grant.span), LowerListedAccess(lowering, grant)}},
-         none,
-         none});
+        {{{own, is_own}, {row, LowerListedAccess(lowering, grant)}}, none, none});
   }
   if (writers.empty()) block.groups.push_back({{{own, is_own}}, none, none});
 }

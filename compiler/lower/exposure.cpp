@@ -34,16 +34,18 @@ void LowerLimits(Lowering& lowering, const model::Class& of, Block& block) {
   if (const auto& rate = limits.request_rate) {
     const std::string message = fmt::format("there are at most {} requests in {}", rate->most,
                                             values::DurationText(rate->per_ms));
-    block.denials.push_back({lowering.Deny(rate->id, message, rate->span),
-                             lowering.Test(NodeOp::Greater, slot::EgressRequests, rate->most)});
+    const RuleIndex row = lowering.Deny(rate->id, message, rate->span);
+    const NodeId is_more = lowering.Test(NodeOp::Greater, slot::EgressRequests, rate->most);
+    block.denials.push_back({row, lowering.Written(row, is_more)});
   }
   const auto bound = [&](const std::optional<model::Bound>& most, Slot measured,
                          std::string_view what) {
     if (!most) return;
     const std::string message =
         fmt::format("{} at most {}", what, values::SizeText(most->value.most));
-    block.denials.push_back({lowering.Deny(most->id, message, most->span),
-                             lowering.Test(NodeOp::Greater, measured, most->value.most)});
+    const RuleIndex row = lowering.Deny(most->id, message, most->span);
+    const NodeId is_more = lowering.Test(NodeOp::Greater, measured, most->value.most);
+    block.denials.push_back({row, lowering.Written(row, is_more)});
   };
   bound(limits.request_bytes, slot::EgressBytes, "a request has");
   bound(limits.total_bytes, slot::EgressTotal, "all requests of a sandbox together have");
@@ -69,10 +71,11 @@ void LowerExpose(Lowering& lowering, const model::Class& of, Block& block) {
           lowering.Test(NodeOp::GreaterEqual, slot::ExposePort, rule.ports.first),
           lowering.Test(NodeOp::LessEqual, slot::ExposePort, rule.ports.last),
           IsFor(lowering, rule.to), LowerCondition(lowering, rule.condition, Action::Expose)});
-      group.entries.push_back(
-          {lowering.Allow(rule.id, rule.message, rule.span), says,
-           b.And(b.Has(slot::ExposeLasts),
-                 lowering.Test(NodeOp::LessEqual, slot::ExposeLasts, rule.lasts.value.most))});
+      const RuleIndex row = lowering.Allow(rule.id, rule.message, rule.span);
+      const NodeId lasts =
+          lowering.Test(NodeOp::LessEqual, slot::ExposeLasts, rule.lasts.value.most);
+      group.entries.push_back({row, lowering.Written(row, says),
+                               b.And(b.Has(slot::ExposeLasts), lowering.Written(row, lasts))});
       group.beyond_denial = lowering.Deny(
           rule.lasts.id, "it would last longer than `expose` lets it, or nobody says how long",
           rule.lasts.span);

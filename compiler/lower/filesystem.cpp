@@ -46,9 +46,10 @@ void LowerTransfer(Lowering& lowering, const model::Class& of, Action action, Bl
       }
       const NodeId says = b.And(b.PatternsIn(NodeOp::PathIn, lowering.Text(way.path), patterns),
                                 LowerCondition(lowering, rule.condition, action));
-      group.entries.push_back({lowering.Allow(rule.id, rule.message, rule.span), says,
-                               lowering.Test(NodeOp::LessEqual, rule.each ? way.size : way.total,
-                                             rule.size.value.most)});
+      const RuleIndex row = lowering.Allow(rule.id, rule.message, rule.span);
+      const NodeId fits =
+          lowering.Test(NodeOp::LessEqual, rule.each ? way.size : way.total, rule.size.value.most);
+      group.entries.push_back({row, lowering.Written(row, says), lowering.Written(row, fits)});
       group.beyond_denial =
           lowering.Deny(rule.size.id,
                         fmt::format("the file, or all files together, are larger than `{}` lets {}",
@@ -86,7 +87,8 @@ NodeId MayAttach(Lowering& lowering, const model::Class& of, const module::Volum
 
 }  // namespace
 
-void LowerPersist(Lowering& lowering, const model::Class& of, Block& block) {
+void LowerPersist(Lowering& lowering, const model::Class& of, NodeId image_is_allowed,
+                  Block& block) {
   ir::Builder& b = lowering.builder;
   const TermId asked = lowering.TextItems(slot::CreatePersist);
   block.defaults.push_back(
@@ -99,10 +101,7 @@ void LowerPersist(Lowering& lowering, const model::Class& of, Block& block) {
     block.denials.push_back({none, is_asked});
     return;
   }
-  // An allowed create also bears what it attaches; that is no way of its own to be allowed.
   ir::Group& images = block.groups.front();
-  std::vector<NodeId> image_is_allowed;
-  for (const ir::Entry& entry : images.entries) image_is_allowed.push_back(entry.condition);
   for (const model::Class* link : writers) {
     std::vector<std::string> names;
     for (const model::Persist& persist : link->filesystem.persists) {
@@ -115,8 +114,8 @@ void LowerPersist(Lowering& lowering, const model::Class& of, Block& block) {
                                      persist.volume.name),
                          persist.span),
            b.And(is_named, b.Not(MayAttach(lowering, of, persist.volume)))});
-      images.entries.push_back(
-          {lowering.Allow(persist.id, "", persist.span), b.And(b.Or(image_is_allowed), is_named)});
+      const RuleIndex row = lowering.Allow(persist.id, "", persist.span);
+      images.entries.push_back({row, b.And(image_is_allowed, lowering.Written(row, is_named))});
     }
     block.denials.push_back(
         {none, names.empty() ? is_asked

@@ -26,7 +26,8 @@ void LowerNames(Lowering& lowering, std::string_view id, source::Span span, Slot
   const std::string message = granted.empty() ? fmt::format("the class grants no {}", kind)
                                               : fmt::format("the class grants no {} but {}", kind,
                                                             fmt::join(granted, ", "));
-  block.denials.push_back({lowering.Deny(id, message, span), beyond});
+  const RuleIndex row = lowering.Deny(id, message, span);
+  block.denials.push_back({row, lowering.Written(row, beyond)});
 }
 
 std::vector<std::string> NamesOf(const model::PolicyModel& model,
@@ -86,6 +87,28 @@ void LowerIdentityWishes(Lowering& lowering, const model::Class& of, Block& bloc
   if (env.empty()) {
     LowerNames(lowering, of.name + ".identity.env", {}, slot::CreateEnv, {}, "environment variable",
                block);
+  }
+}
+
+void NameIdentityGrants(Lowering& lowering, const model::Class& of, NodeId image_is_allowed,
+                        ir::Group& images) {
+  ir::Builder& b = lowering.builder;
+  const auto name = [&](std::string_view id, source::Span span, NodeId is_wished) {
+    images.entries.push_back({lowering.Allow(id, "", span), b.And(image_is_allowed, is_wished)});
+  };
+  for (const model::Class* link : WritersOf(lowering.model, of, model::Grant::Secrets)) {
+    for (const model::SecretGrant& grant : link->identity.secrets->secrets) {
+      name(grant.id, link->identity.secrets->span,
+           b.Compare(NodeOp::In, b.TextTerm(At(lowering.model, grant.secret).name),
+                     lowering.TextItems(slot::CreateSecrets)));
+    }
+  }
+  for (const model::Class* link : WritersOf(lowering.model, of, model::Grant::Env)) {
+    const model::EnvGrant& grant = *link->identity.env;
+    if (grant.names.empty()) continue;
+    name(grant.id, grant.span,
+         b.Compare(NodeOp::Intersects, lowering.TextItems(slot::CreateEnv),
+                   b.TextSetTerm(grant.names)));
   }
 }
 

@@ -23,11 +23,12 @@ void LowerFrozen(Lowering& lowering, const model::Class& of, Block& block) {
   }
   if (freezing == nullptr) return;
   const auto& frozen = freezing->lifetime.frozen;
+  const RuleIndex row =
+      lowering.Deny(frozen ? frozen->id : model::DefaultIdOf(of.name, Action::Resume),
+                    "the sandbox is frozen; resume it first",
+                    frozen ? frozen->span : freezing->lifetime.idle->span);
   block.denials.push_back(
-      {lowering.Deny(frozen ? frozen->id : model::DefaultIdOf(of.name, Action::Resume),
-                     "the sandbox is frozen; resume it first",
-                     frozen ? frozen->span : freezing->lifetime.idle->span),
-       lowering.Test(NodeOp::Equal, slot::SandboxFrozen, 1)});
+      {row, lowering.Written(row, lowering.Test(NodeOp::Equal, slot::SandboxFrozen, 1))});
 }
 
 }  // namespace
@@ -39,20 +40,23 @@ void LowerTime(Lowering& lowering, const model::Class& of, Action action, Block&
   const module::PlanTemplate plan = PlanOf(lowering.model, of);
   const std::int64_t grace_ms = action == Action::Export ? plan.grace_ms : 0;
   const model::Bound ttl = TtlOf(lowering.model, of);
-  block.denials.push_back({lowering.Deny(ttl.id, "the time of the sandbox is over", ttl.span),
-                           b.Not(lowering.Test(NodeOp::Greater, slot::SandboxTtlLeft, -grace_ms))});
+  const RuleIndex over = lowering.Deny(ttl.id, "the time of the sandbox is over", ttl.span);
+  const NodeId is_left = lowering.Test(NodeOp::Greater, slot::SandboxTtlLeft, -grace_ms);
+  block.denials.push_back({over, b.Not(lowering.Written(over, is_left))});
   if (action != Action::Resume) LowerFrozen(lowering, of, block);
   for (const model::Class* link : ChainOf(lowering.model, of)) {
     if (!link->lifetime.idle) continue;
     const model::Idle& idle = *link->lifetime.idle;
     // A freeze does not end authority for what wakes the sandbox up again.
     if (idle.then == module::IdleEnd::Freeze && action == Action::Resume) continue;
-    block.denials.push_back(
-        {lowering.Deny(
-             idle.id,
-             fmt::format("the sandbox was idle for {}", values::DurationText(idle.after_ms)),
-             idle.span),
-         lowering.Test(NodeOp::GreaterEqual, slot::SandboxIdle, idle.after_ms + grace_ms)});
+    const RuleIndex row = lowering.Deny(
+        idle.id, fmt::format("the sandbox was idle for {}", values::DurationText(idle.after_ms)),
+        idle.span);
+    const NodeId was_idle =
+        lowering.Test(NodeOp::GreaterEqual, slot::SandboxIdle, idle.after_ms + grace_ms);
+    // Nobody wrote the sum; of what freezes, idleness never comes so far.
+    if (grace_ms == 0) lowering.builder.Written(row, was_idle);
+    block.denials.push_back({row, was_idle});
   }
 }
 
@@ -67,16 +71,16 @@ void LowerExtend(Lowering& lowering, const model::Class& of, Block& block) {
     if (!link->lifetime.renewal) continue;
     const model::Renewal& says = *link->lifetime.renewal;
     group.entries.push_back({lowering.Allow(says.id, "", says.span)});
-    block.denials.push_back(
-        {lowering.Deny(says.id,
-                       fmt::format("a lifetime grows at most {} times", says.renewal.times),
-                       says.span),
-         lowering.Test(NodeOp::Greater, slot::ExtendTimes, says.renewal.times)});
-    block.denials.push_back({lowering.Deny(says.id,
-                                           fmt::format("a lifetime grows by at most {} at a time",
-                                                       values::DurationText(says.renewal.by_ms)),
-                                           says.span),
-                             lowering.Test(NodeOp::Greater, slot::ExtendBy, says.renewal.by_ms)});
+    const auto deny_beyond = [&](Slot measured, std::int64_t most, std::string_view message) {
+      const RuleIndex row = lowering.Deny(says.id, message, says.span);
+      block.denials.push_back(
+          {row, lowering.Written(row, lowering.Test(NodeOp::Greater, measured, most))});
+    };
+    deny_beyond(slot::ExtendTimes, says.renewal.times,
+                fmt::format("a lifetime grows at most {} times", says.renewal.times));
+    deny_beyond(slot::ExtendBy, says.renewal.by_ms,
+                fmt::format("a lifetime grows by at most {} at a time",
+                            values::DurationText(says.renewal.by_ms)));
   }
   const bool grows = !group.entries.empty();
   block.groups.push_back(std::move(group));
@@ -90,10 +94,11 @@ void LowerExtend(Lowering& lowering, const model::Class& of, Block& block) {
   const model::Bound ttl = TtlOf(lowering.model, of);
   const RuleIndex too_far = lowering.Deny(
       ttl.id, "the lifetime would grow past the end that `ttl … at most` set for it", ttl.span);
+  const NodeId is_beyond =
+      b.Compare(NodeOp::Greater, sum({slot::SandboxAge, slot::SandboxTtlLeft, slot::ExtendBy}),
+                b.IntegerTerm(ttl.value.most));
   block.denials.push_back(
-      {too_far, b.Or(b.Compare(NodeOp::Greater,
-                               sum({slot::SandboxAge, slot::SandboxTtlLeft, slot::ExtendBy}),
-                               b.IntegerTerm(ttl.value.most)),
+      {too_far, b.Or(lowering.Written(too_far, is_beyond),
                      b.Compare(NodeOp::Greater, sum({slot::SandboxTtlLeft, slot::ExtendBy}),
                                lowering.Integer(slot::ExtendHardEndIn)))});
 }

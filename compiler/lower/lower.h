@@ -5,6 +5,7 @@
 #include "compiler/base/result.h"
 #include "compiler/ir/decision_ir.h"
 #include "compiler/model/policy_model.h"
+#include "compiler/module/plan_template.h"
 #include "compiler/source/source.h"
 
 namespace curfew::lower {
@@ -12,5 +13,8 @@ namespace curfew::lower {
 // Of a model without errors. `sources` gives rules their file, line and column. A set whose
 // decisions could take more than limits::DecisionOpsMax steps is TooLarge.
 Result<ir::DecisionIr> Lower(const model::PolicyModel& model, const source::SourceMap& sources);
+
+// What a class of such a model grants and bounds, with all that it inherits.
+module::PlanTemplate PlanOf(const model::PolicyModel& model, const model::Class& of);
 
 }  // namespace curfew::lower

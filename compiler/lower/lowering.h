@@ -3,6 +3,7 @@
 #pragma once
 
 #include "compiler/ir/decision_ir.h"
+#include "compiler/lower/lower.h"
 #include "compiler/model/chain.h"
 #include "compiler/model/policy_model.h"
 #include "compiler/source/source.h"
@@ -46,6 +47,12 @@ struct Lowering {
     return Row(id, module::Effect::Allow, message, span);
   }
 
+  // The same condition; an author wrote it, and a test may see it both ways.
+  NodeId Written(RuleIndex rule, NodeId condition) {
+    builder.Written(rule, condition);
+    return condition;
+  }
+
   TermId Integer(Slot slot) { return builder.SlotTerm(slot, ValueClass::Integer); }
   TermId Text(Slot slot) { return builder.SlotTerm(slot, ValueClass::Text); }
   TermId TextItems(Slot slot) { return builder.SlotTerm(slot, ValueClass::TextItems); }
@@ -66,6 +73,8 @@ NodeId WhileOnTrial(Lowering& lowering, const std::optional<model::Trial>& trial
 NodeId LowerOwnAccess(Lowering& lowering);
 // Who is named by `access`.
 NodeId LowerListedAccess(Lowering& lowering, const model::AccessGrant& grant);
+// Of such a grant what a caller can be: no caller is a group, and only groups have members.
+void TellWrittenAccess(Lowering& lowering, RuleIndex row, const model::AccessGrant& grant);
 // Who is named by every `access` of the class's chain; nobody where there is none.
 NodeId LowerAccessOf(Lowering& lowering, const model::Class& of);
 // The blocks of the whole set and of a sandbox whose class is gone.
@@ -81,7 +90,8 @@ void LowerTime(Lowering& lowering, const model::Class& of, Action action, Block&
 void LowerExtend(Lowering& lowering, const model::Class& of, Block& block);
 // filesystem.cpp: `import` and `export`; the volumes of a create, behind its groups of images.
 void LowerTransfer(Lowering& lowering, const model::Class& of, Action action, Block& block);
-void LowerPersist(Lowering& lowering, const model::Class& of, Block& block);
+void LowerPersist(Lowering& lowering, const model::Class& of, NodeId image_is_allowed,
+                  Block& block);
 // snapshot.cpp: what is kept of a sandbox, and what runs again, also of what was frozen.
 void LowerSnapshot(Lowering& lowering, const model::Class& of, Block& block);
 void LowerResume(Lowering& lowering, const model::Class& of, Block& block);
@@ -90,8 +100,11 @@ const model::SnapshotRule* RuleOf(const model::Class& link, module::SnapshotKind
 // How long a snapshot of the kind is kept, as the links that grant it say together.
 std::optional<model::Bound> SnapshotExpiresOf(const model::PolicyModel& model,
                                               const model::Class& of, module::SnapshotKind kind);
-// identity.cpp: secrets and variables.
+// identity.cpp: secrets and variables; the grants that an allowed create bears, in its images'
+// group.
 void LowerIdentityWishes(Lowering& lowering, const model::Class& of, Block& block);
+void NameIdentityGrants(Lowering& lowering, const model::Class& of, NodeId image_is_allowed,
+                        ir::Group& images);
 void LowerIdentityNeeds(Lowering& lowering, const model::Class& of, Block& block);
 void PlanIdentity(const model::PolicyModel& model, const model::Class& of,
                   module::PlanTemplate& plan);
@@ -134,6 +147,5 @@ bool SomeAllow(const model::PolicyModel& model, const model::Class& of, const Is
 bool InspectsTls(const model::PolicyModel& model, const model::Class& of);
 bool OpensWebsockets(const model::PolicyModel& model, const model::Class& of);
 module::Evidence EvidenceOf(const model::PolicyModel& model, const model::Class& of);
-module::PlanTemplate PlanOf(const model::PolicyModel& model, const model::Class& of);
 
 }  // namespace curfew::lower

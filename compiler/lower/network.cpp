@@ -52,6 +52,12 @@ class NetworkLowering {
   NodeId AddressIn(const std::vector<module::BlockOfAddresses>& blocks) {
     return b_.AddressIn(l_.Text(slot::EgressIp), blocks);
   }
+  // What the last Says and Within were made of, as far as an author wrote it: hosts, addresses,
+  // ports, paths, methods, parameters, conditions and pins. A scheme is part of every place, and
+  // the port that it means is said by nobody.
+  void TellWritten(RuleIndex row) {
+    for (const NodeId node : std::exchange(written_, {})) b_.Written(row, node);
+  }
 
  private:
   NodeId Schemes(const EgressTarget& target);
@@ -69,9 +75,24 @@ class NetworkLowering {
     return b_.Compare(NodeOp::Equal, l_.Text(slot::EgressMethod), b_.TextTerm(""));
   }
 
+  NodeId Written(NodeId node) {
+    written_.push_back(node);
+    return node;
+  }
+
   Lowering& l_;
   ir::Builder& b_;
+  std::vector<NodeId> written_;
 };
+
+// Whether the port follows from a target's scheme.
+bool IsOfScheme(const EgressTarget& target) {
+  if (target.ports.size() != 1 || target.ports.front().first != target.ports.front().last) {
+    return false;
+  }
+  const auto port = target.ports.front().first;
+  return (target.https && port == 443) || (target.http && port == 80);
+}
 
 NodeId NetworkLowering::Schemes(const EgressTarget& target) {
   std::vector<std::int64_t> schemes;
@@ -86,10 +107,10 @@ NodeId NetworkLowering::Schemes(const EgressTarget& target) {
 // a deny of addresses judges whatever leads there.
 NodeId NetworkLowering::Hosts(std::span<const ir::Pattern> patterns) {
   return b_.And(b_.Has(slot::EgressHost),
-                b_.PatternsIn(NodeOp::HostIn, l_.Text(slot::EgressHost), patterns));
+                Written(b_.PatternsIn(NodeOp::HostIn, l_.Text(slot::EgressHost), patterns)));
 }
 NodeId NetworkLowering::Addresses(const values::Cidr& cidr, EgressRule::Effect effect) {
-  const NodeId in_block = AddressIn(BlocksOf({cidr}));
+  const NodeId in_block = Written(AddressIn(BlocksOf({cidr})));
   if (effect == EgressRule::Effect::Deny) return in_block;
   return b_.And(b_.Not(b_.Has(slot::EgressHost)), in_block);
 }
@@ -116,13 +137,15 @@ NodeId NetworkLowering::Ports(const std::vector<model::PortRange>& ports) {
 
 // What a target says of port, scheme and path.
 NodeId NetworkLowering::BesidesPlace(const EgressTarget& target, EgressRule::Effect effect) {
-  std::vector<NodeId> parts{Ports(target.ports), Schemes(target)};
+  const NodeId ports = Ports(target.ports);
+  if (!IsOfScheme(target)) Written(ports);
+  std::vector<NodeId> parts{ports, Schemes(target)};
   if (target.path) {
     const auto reading =
         effect == EgressRule::Effect::Deny ? values::Reading::Wide : values::Reading::Exact;
     const ir::Pattern pattern{target.path->text, static_cast<std::uint32_t>(reading)};
     parts.push_back(
-        b_.PatternsIn(NodeOp::PathIn, l_.Text(slot::EgressPath), std::span(&pattern, 1)));
+        Written(b_.PatternsIn(NodeOp::PathIn, l_.Text(slot::EgressPath), std::span(&pattern, 1))));
   }
   return b_.And(parts);
 }
@@ -158,7 +181,7 @@ NodeId NetworkLowering::Methods(const EgressRule& rule) {
   if (rule.methods.empty()) return b_.Constant(true);
   const NodeId is_one =
       b_.Compare(NodeOp::In, l_.Text(slot::EgressMethod), b_.TextSetTerm(rule.methods));
-  return b_.And(l_.Test(NodeOp::NotEqual, slot::EgressScheme, kTcp), is_one);
+  return b_.And(l_.Test(NodeOp::NotEqual, slot::EgressScheme, kTcp), Written(is_one));
 }
 
 // An allow is about a WebSocket only where it says so. What hides inside a byte stream or TLS may
@@ -169,8 +192,8 @@ NodeId NetworkLowering::Upgrade(const EgressRule& rule) {
     const bool of_http = rule.effect == EgressRule::Effect::Allow && !rule.targets.front().tcp;
     return of_http ? b_.Not(some) : b_.Constant(true);
   }
-  const NodeId is_one = b_.And(
-      some, b_.Compare(NodeOp::Equal, l_.Text(slot::EgressUpgrade), b_.TextTerm("websocket")));
+  const NodeId is_one = b_.And(some, Written(b_.Compare(NodeOp::Equal, l_.Text(slot::EgressUpgrade),
+                                                        b_.TextTerm("websocket"))));
   return b_.Or(is_one, b_.And(b_.Not(some), IsHidden()));
 }
 
@@ -182,7 +205,8 @@ NodeId NetworkLowering::Query(const EgressRule& rule) {
   std::vector<NodeId> all{some};
   for (const model::QueryTerm& term : rule.query) {
     const ir::Pattern pattern{term.key + "=" + term.value, static_cast<std::uint32_t>(reading)};
-    all.push_back(b_.PatternsIn(NodeOp::QueryIn, l_.Text(slot::EgressQuery), std::array{pattern}));
+    all.push_back(
+        Written(b_.PatternsIn(NodeOp::QueryIn, l_.Text(slot::EgressQuery), std::array{pattern})));
   }
   return b_.Or(b_.And(all), b_.And(b_.Not(some), IsHidden()));
 }
@@ -200,13 +224,13 @@ NodeId NetworkLowering::Slashes(const EgressRule& rule) {
 
 NodeId NetworkLowering::Says(const EgressRule& rule) {
   return b_.And(std::array{Targets(rule), Methods(rule), Upgrade(rule), Query(rule), Slashes(rule),
-                           LowerCondition(l_, rule.condition, Action::Egress)});
+                           Written(LowerCondition(l_, rule.condition, Action::Egress))});
 }
 
 // Where the address may lie: in the rule's own blocks, or wherever nothing is barred.
 NodeId NetworkLowering::Within(const EgressRule& rule) {
   if (rule.pins.empty()) return b_.Not(AddressIn(Barred(true)));
-  return b_.And(AddressIn(BlocksOf(rule.pins)), b_.Not(AddressIn(Barred(false))));
+  return b_.And(Written(AddressIn(BlocksOf(rule.pins))), b_.Not(AddressIn(Barred(false))));
 }
 
 std::string MessageOf(const EgressRule& rule, std::string_view otherwise) {
@@ -232,21 +256,24 @@ void LowerNetwork(Lowering& lowering, const model::Class& of, Block& block) {
     for (const EgressRule& rule : link->network.rules) {
       const NodeId says = network.Says(rule);
       if (rule.effect == EgressRule::Effect::Deny) {
-        block.denials.push_back(
-            {lowering.Deny(rule.id, MessageOf(rule, "a `deny` of the network plane covers it"),
-                           rule.span),
-             says});
+        const RuleIndex row = lowering.Deny(
+            rule.id, MessageOf(rule, "a `deny` of the network plane covers it"), rule.span);
+        network.TellWritten(row);
+        block.denials.push_back({row, says});
         continue;
       }
-      group.entries.push_back(
-          {lowering.Allow(rule.id, rule.message, rule.span), says, network.Within(rule)});
+      const RuleIndex row = lowering.Allow(rule.id, rule.message, rule.span);
+      const NodeId within = network.Within(rule);
+      network.TellWritten(row);
+      group.entries.push_back({row, says, within});
       pinned.insert(pinned.end(), rule.pins.begin(), rule.pins.end());
     }
     for (const EgressRule& rule : link->network.trials) {
-      block.trials.push_back(
-          {lowering.Deny(rule.id, MessageOf(rule, "a `deny` of the network plane covers it"),
-                         rule.span),
-           WhileOnTrial(lowering, rule.trial, network.Says(rule))});
+      const RuleIndex row = lowering.Deny(
+          rule.id, MessageOf(rule, "a `deny` of the network plane covers it"), rule.span);
+      const NodeId says = network.Says(rule);
+      network.TellWritten(row);
+      block.trials.push_back({row, WhileOnTrial(lowering, rule.trial, says)});
     }
     // A class that allows nothing of its own leaves its base as it is; a chain that allows nothing
     // anywhere has the strictest meaning.

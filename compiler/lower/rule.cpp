@@ -20,10 +20,12 @@ void LowerRules(Lowering& lowering, std::optional<model::ClassId> of_class, Acti
       const std::string_view message = rule->message.empty()
                                            ? std::string_view("a rule of the policy denies it")
                                            : rule->message;
-      entries.push_back(
-          {rule->never ? lowering.Never(rule->id, message, rule->span)
-                       : lowering.Deny(rule->id, message, rule->span),
-           WhileOnTrial(lowering, rule->trial, LowerCondition(lowering, rule->condition, action))});
+      const RuleIndex row = rule->never ? lowering.Never(rule->id, message, rule->span)
+                                        : lowering.Deny(rule->id, message, rule->span);
+      const NodeId condition = LowerCondition(lowering, rule->condition, action);
+      // What a `never` says is proven; that it could hold is no matter of a test.
+      if (!rule->never) lowering.builder.Written(row, condition);
+      entries.push_back({row, WhileOnTrial(lowering, rule->trial, condition)});
     }
   };
   lower(lowering.rules, block.denials);

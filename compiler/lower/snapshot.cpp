@@ -42,6 +42,12 @@ class SnapshotLowering {
   void Deny(std::string_view id, std::string_view message, source::Span span, NodeId condition) {
     block_.denials.push_back({l_.Deny(id, message, span), condition});
   }
+  // Where `about` holds, by what an author wrote.
+  void DenyWritten(const model::Bound& bound, std::string_view message, NodeId about,
+                   NodeId written) {
+    const RuleIndex row = l_.Deny(bound.id, message, bound.span);
+    block_.denials.push_back({row, b_.And(about, l_.Written(row, written))});
+  }
   // `coding.filesystem.snapshot.reason`: one for both kinds.
   [[nodiscard]] std::string IdOf(const model::Class& link, std::string_view item) const {
     return fmt::format("{}.filesystem.snapshot.{}", link.name, item);
@@ -100,15 +106,14 @@ void SnapshotLowering::Wishes() {
 
 void SnapshotLowering::Limits(const SnapshotRule& rule) {
   const auto over = [&](Slot measured, const model::Bound& bound, std::string message) {
-    Deny(bound.id, message, bound.span,
-         b_.And(IsKept(rule.kind), l_.Test(NodeOp::Greater, measured, bound.value.most)));
+    DenyWritten(bound, message, IsKept(rule.kind),
+                l_.Test(NodeOp::Greater, measured, bound.value.most));
   };
-  Deny(rule.expires.id,
-       fmt::format("it is kept for at most {}", values::DurationText(rule.expires.value.most)),
-       rule.expires.span,
-       b_.And(
-           std::array{IsKept(rule.kind), b_.Has(slot::SnapshotExpiresIn),
-                      l_.Test(NodeOp::Greater, slot::SnapshotExpiresIn, rule.expires.value.most)}));
+  DenyWritten(
+      rule.expires,
+      fmt::format("it is kept for at most {}", values::DurationText(rule.expires.value.most)),
+      b_.And(IsKept(rule.kind), b_.Has(slot::SnapshotExpiresIn)),
+      l_.Test(NodeOp::Greater, slot::SnapshotExpiresIn, rule.expires.value.most));
   if (rule.size) {
     over(slot::SnapshotSize, *rule.size,
          fmt::format("it is larger than {}", values::SizeText(rule.size->value.most)));
@@ -149,7 +154,8 @@ void SnapshotLowering::Take() {
   for (const model::Class* link : writers_) {
     ir::Group group{{}, none, none};
     for (const SnapshotRule& rule : link->filesystem.snapshots) {
-      group.entries.push_back({l_.Allow(rule.id, "", rule.span), IsKept(rule.kind)});
+      const RuleIndex row = l_.Allow(rule.id, "", rule.span);
+      group.entries.push_back({row, l_.Written(row, IsKept(rule.kind))});
       Limits(rule);
     }
     block_.groups.push_back(std::move(group));
@@ -190,8 +196,8 @@ std::vector<ir::Entry> SnapshotLowering::FrozenGrants() {
   const module::PlanTemplate plan = PlanOf(l_.model, of_);
   const auto denied_from = [&](std::string_view id, std::string message, source::Span span,
                                std::int64_t age_ms) {
-    Deny(id, message, span,
-         b_.And(IsFrozen(), l_.Test(NodeOp::GreaterEqual, slot::ResumeSnapshotAge, age_ms)));
+    DenyWritten({std::string(id), {}, span}, message, IsFrozen(),
+                l_.Test(NodeOp::GreaterEqual, slot::ResumeSnapshotAge, age_ms));
   };
   for (const model::Class* link : ChainOf(l_.model, of_)) {
     const auto& frozen = link->lifetime.frozen;
@@ -232,27 +238,33 @@ void SnapshotLowering::ResumeLimits(const model::Class& link, const SnapshotRule
     return other != nullptr && other->branches;
   });
   if (rule.branches || !is_said) {
-    Deny(branches.id,
-         fmt::format("at most {} sandboxes run from one snapshot", branches.value.most),
-         branches.span,
-         b_.And(is_kind,
-                l_.Test(NodeOp::Greater, slot::ResumeSnapshotBranches, branches.value.most)));
+    const std::string message =
+        fmt::format("at most {} sandboxes run from one snapshot", branches.value.most);
+    const NodeId is_more =
+        l_.Test(NodeOp::Greater, slot::ResumeSnapshotBranches, branches.value.most);
+    if (rule.branches) {
+      DenyWritten(branches, message, is_kind, is_more);
+    } else {
+      Deny(branches.id, message, branches.span, b_.And(is_kind, is_more));
+    }
   }
-  Deny(rule.expires.id,
-       fmt::format("a snapshot is kept for at most {}",
-                   values::DurationText(rule.expires.value.most)),
-       rule.expires.span,
-       b_.And(is_kind,
-              l_.Test(NodeOp::GreaterEqual, slot::ResumeSnapshotAge, rule.expires.value.most)));
+  DenyWritten(rule.expires,
+              fmt::format("a snapshot is kept for at most {}",
+                          values::DurationText(rule.expires.value.most)),
+              is_kind,
+              l_.Test(NodeOp::GreaterEqual, slot::ResumeSnapshotAge, rule.expires.value.most));
 
   std::vector<std::string> classes;
   for (const model::ClassId one : of_.chain) classes.push_back(At(l_.model, one).name);
   for (const model::ClassId one : rule.from) classes.push_back(At(l_.model, one).name);
-  Deny(IdOf(link, "from"),
-       "its class is neither that of the new sandbox, nor one that it narrows, nor named by `from`",
-       rule.span,
-       b_.And(is_kind, b_.Not(b_.Compare(NodeOp::In, l_.Text(slot::ResumeSnapshotClass),
-                                         b_.TextSetTerm(classes)))));
+  const RuleIndex from = l_.Deny(
+      IdOf(link, "from"),
+      "its class is neither that of the new sandbox, nor one that it narrows, nor named by `from`",
+      rule.span);
+  const NodeId is_of_these =
+      b_.Compare(NodeOp::In, l_.Text(slot::ResumeSnapshotClass), b_.TextSetTerm(classes));
+  if (!rule.from.empty()) b_.Written(from, is_of_these);
+  block_.denials.push_back({from, b_.And(is_kind, b_.Not(is_of_these))});
 }
 
 void SnapshotLowering::Resume() {
@@ -270,7 +282,8 @@ void SnapshotLowering::Resume() {
   for (const model::Class* link : writers_) {
     ir::Group group{frozen, not_frozen, no_snapshot};
     for (const SnapshotRule& rule : link->filesystem.snapshots) {
-      group.entries.push_back({l_.Allow(rule.id, "", rule.span), IsResumed(rule.kind)});
+      const RuleIndex row = l_.Allow(rule.id, "", rule.span);
+      group.entries.push_back({row, l_.Written(row, IsResumed(rule.kind))});
       ResumeLimits(*link, rule);
     }
     group.entries.push_back(refused);
@@ -282,9 +295,9 @@ void SnapshotLowering::Resume() {
     block_.groups.push_back(std::move(group));
   }
   if (!GrantsAny()) return;
-  Deny(IdOf(*writers_.back(), "expires"), "the snapshot has expired", writers_.back()->span,
-       b_.And(b_.Not(IsFrozen()),
-              b_.Not(l_.Test(NodeOp::Greater, slot::ResumeSnapshotExpiresIn, 0))));
+  const NodeId is_left = l_.Test(NodeOp::Greater, slot::ResumeSnapshotExpiresIn, 0);
+  DenyWritten({IdOf(*writers_.back(), "expires"), {}, writers_.back()->span},
+              "the snapshot has expired", b_.Not(IsFrozen()), b_.Not(is_left));
   Deny("builtin.unsupported", "a snapshot needs a host that keeps snapshots", {},
        b_.And(b_.Not(IsFrozen()), b_.Not(Can(capability::Snapshot))));
 }

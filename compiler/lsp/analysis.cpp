@@ -1,7 +1,7 @@
 #include "compiler/lsp/analysis.h"
 
 #include "compiler/check/check.h"
-#include "compiler/model/policy_model.h"
+#include "compiler/lint/lint.h"
 #include "compiler/syntax/named_files.h"
 #include "compiler/syntax/parse.h"
 
@@ -61,7 +61,8 @@ Analysis Analyse(const SetPlace& place, const source::Overlay& overlay) {
   made.sources = *std::move(sources);
   made.files = syntax::ParseAll(made.sources, made.diagnostics);
   if (place.is_path) {
-    syntax::FollowNames(made.sources, made.files, made.diagnostics, &overlay);
+    syntax::FollowNames(made.sources, made.files, made.diagnostics,
+                        {.root = place.root, .overlay = &overlay});
   }
   for (source::FileId file = 0; file < made.sources.size(); ++file) {
     const std::string name(made.sources.name(file));
@@ -69,9 +70,24 @@ Analysis Analyse(const SetPlace& place, const source::Overlay& overlay) {
   }
   made.parses = !made.diagnostics.has_errors();
   if (!made.parses || made.files.empty()) return made;
-  const model::PolicyModel model = check::Check(made.files, made.sources, made.diagnostics);
-  if (!made.diagnostics.has_errors()) made.known_ids = model::KnownIds(model);
+  model::PolicyModel model = check::Check(made.files, made.sources, made.diagnostics);
+  if (made.diagnostics.has_errors()) return made;
+  made.known_ids = model::KnownIds(model);
+  made.model = std::move(model);
   return made;
+}
+
+diagnostics::Sink FindingsOf(const Analysis& analysis, std::int64_t now_ms) {
+  diagnostics::Sink found(lint::FindingsMax);
+  if (!analysis.model) {
+    for (const auto& mistake : analysis.diagnostics.diagnostics()) found.Keep(mistake);
+    return found;
+  }
+  diagnostics::Sink checked = analysis.diagnostics;
+  check::CheckTrialEnds(*analysis.model, now_ms, checked);
+  lint::Lint(analysis.files, analysis.sources, &*analysis.model,
+             {.now_ms = now_ms, .category = {}, .warnings = checked.diagnostics()}, found);
+  return found;
 }
 
 std::string WithoutLinks(const std::string& path) {

@@ -138,7 +138,7 @@ Result<Json> AnswerCodeAction(const Question& question) {
   const std::uint32_t from = question.encoder.Offset(question.file, start);
   const std::uint32_t to = question.encoder.Offset(question.file, end);
   Json list = Json::array();
-  for (const auto& diagnostic : question.set.analysis.diagnostics.Sorted()) {
+  for (const auto& diagnostic : question.set.findings.Sorted()) {
     const Span span = diagnostic.span;
     const bool meets = span.file == question.file && span.begin <= to && from <= span.end;
     if (!meets || diagnostic.fixes.empty()) continue;
@@ -232,7 +232,7 @@ std::map<std::string, Json> DiagnosticsOf(const Workspace::Set& set, const Docum
   }
   Encoder encoder(analysis, documents, encoding);
   const source::FileId home = analysis.FileAt(fallback.path).value_or(0);
-  for (const auto& diagnostic : analysis.diagnostics.Sorted()) {
+  for (const auto& diagnostic : set.findings.Sorted()) {
     const Span span = diagnostic.span.is_nowhere() ? Span{home, 0, 0} : diagnostic.span;
     by_uri[encoder.Uri(span.file)].push_back(encoder.Diagnostic(diagnostic, span));
   }

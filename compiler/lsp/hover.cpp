@@ -1,6 +1,8 @@
 #include "compiler/lsp/hover.h"
 
 #include "compiler/base/check.h"
+#include "compiler/inspect/class_table.h"
+#include "compiler/lower/lower.h"
 #include "compiler/syntax/token_list.h"
 
 #include <fmt/format.h>
@@ -31,8 +33,8 @@ std::string Excerpt(std::string_view text) {
   return line.substr(0, cut) + "…";
 }
 
-// What bounds a class, as it is written: its own statements, then those of what it narrows, then
-// the floors. The strictest of each counts.
+// What bounds a class of a set with errors, as it is written: its own statements, then those of
+// what it narrows, then the floors. The strictest of each counts.
 class Bounds {
  public:
   explicit Bounds(const Analysis& analysis) : analysis_(analysis) {}
@@ -95,6 +97,27 @@ class Bounds {
   const Analysis& analysis_;
 };
 
+// What holds of a class in the end, whichever class of its chain wrote it. Of a set with errors it
+// is what is written: nobody knows what holds.
+std::string BoundsOf(const Analysis& analysis, const std::string& name) {
+  if (!analysis.model) {
+    const std::string written = Bounds(analysis).Of(name);
+    return written.empty() ? written : "\nBounds; the strictest of each counts:\n" + written;
+  }
+  std::string text;
+  for (const model::Class& of : analysis.model->classes) {
+    if (of.name != name) continue;
+    const inspect::ClassTable table = inspect::TableOf(lower::PlanOf(*analysis.model, of));
+    text += "\nWhat holds in the end:\n";
+    for (const inspect::PlaneTable& plane : table.planes) {
+      for (const inspect::PlaneRow& row : plane.rows) {
+        text += fmt::format("- {} {}: `{}`\n", plane.name, row.what, Excerpt(row.value));
+      }
+    }
+  }
+  return text;
+}
+
 std::string AboutSymbol(const Analysis& analysis, const Symbol& symbol,
                         const Vocabulary& vocabulary) {
   std::string text = Fenced(TitleOf(symbol, vocabulary));
@@ -102,8 +125,7 @@ std::string AboutSymbol(const Analysis& analysis, const Symbol& symbol,
     case SymbolKind::Attribute:
       return text + AboutAttribute(vocabulary.Find(symbol.path));
     case SymbolKind::Class: {
-      const std::string bounds = Bounds(analysis).Of(symbol.name);
-      if (!bounds.empty()) text += "\nBounds; the strictest of each counts:\n" + bounds;
+      text += BoundsOf(analysis, symbol.name);
       break;
     }
     case SymbolKind::Image:

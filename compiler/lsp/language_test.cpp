@@ -55,7 +55,7 @@ struct Scene {
   std::string text;
   std::uint32_t caret = 0;
   source::Overlay overlay;
-  SetPlace place{.name = "untitled:1", .is_path = false, .members = {}};
+  SetPlace place{.name = "untitled:1", .is_path = false};
   Analysis analysis;
   Vocabulary vocabulary{{}};
   Index index;
@@ -131,10 +131,33 @@ TEST_CASE("hover says what a word is") {
   CHECK_THAT(Scene::At("medium, high]").HoverText(), Contains("a value of task.risk"));
   CHECK_THAT(Scene::At("coding\n").HoverText(),
              Contains("sandbox coding") && Contains("Where code is written") &&
-                 Contains("ttl 1h at most 2h") && Contains("size cpu 1 at most 2"));
+                 Contains("lifetime ttl: `1h at most 2h`") && Contains("image cpu: `1 at most 2`"));
   CHECK_THAT(Scene::At("packages\n").HoverText(), Contains("coding.network.packages"));
   CHECK_THAT(Scene::At("egress GET").HoverText(), Contains("a request is about to leave"));
   CHECK(Scene::At("language").HoverText().empty());
+}
+
+TEST_CASE("hover over a class has what holds in the end, of its whole chain and the floor") {
+  const std::string more =
+      "sandbox careful narrows coding when has task.blocks and task.blocks subset of "
+      "[\"10.0.0.0/8\"] {\n"
+      "  image    { size memory 512MiB }\n  lifetime { ttl 30m  grace 5s }\n}\n"
+      "every sandbox { lifetime { grace 2s }  evidence { retain 120d } }\n";
+  const auto of = [&](const std::string& text) {
+    std::string marked = std::string(Policy) + text;
+    marked.insert(marked.find("careful") + 1, "|");
+    return Scene(marked).HoverText();
+  };
+  const std::string valid = of(more);
+  CHECK_THAT(valid, Contains("What holds in the end"));
+  CHECK_THAT(valid, Contains("image cpu: `1 at most 2`") && Contains("image memory: `512MiB`"));
+  CHECK_THAT(valid, Contains("lifetime ttl: `30m`") && !Contains("1h at most 2h"));
+  CHECK_THAT(valid, Contains("lifetime grace: `2s`") && Contains("evidence retain: `120d`"));
+  // With an error it is what is written, link by link.
+  const std::string written = of(more + "deny create when task.risk == lw\n");
+  CHECK_THAT(written, !Contains("What holds in the end"));
+  CHECK_THAT(written,
+             Contains("`careful`: `ttl 30m`") && Contains("`coding`: `ttl 1h at most 2h`"));
 }
 
 TEST_CASE("completion knows attributes by the actions of the rule") {

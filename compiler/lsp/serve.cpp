@@ -1,7 +1,6 @@
 #include "compiler/lsp/serve.h"
 
 #include "compiler/lsp/framing.h"
-#include "compiler/lsp/server.h"
 
 #include <array>
 #include <cerrno>
@@ -29,11 +28,12 @@ std::string_view ReadSome(int fd, std::array<char, 64 * 1024>& buffer) {
 
 }  // namespace
 
-int Serve(const Stream& stream, const std::string& version) {
+int Serve(const Stream& stream, Settings settings) {
   bool gone = false;
-  Server server(version, [&](const std::string& body) {
+  const auto send = [&](const std::string& body) {
     if (!gone) gone = !stream.write(Framed(body));
-  });
+  };
+  Server server(std::move(settings), send);
   FrameReader frames;
   std::array<char, 64 * 1024> buffer{};
   while (!gone) {

@@ -1,6 +1,8 @@
 // The server on a stream: bytes in, framed messages out, until the client says `exit` or goes.
 #pragma once
 
+#include "compiler/lsp/server.h"
+
 #include <functional>
 #include <string>
 #include <string_view>
@@ -16,6 +18,6 @@ struct Stream {
 };
 
 // The exit status: LSP's after `exit`; 1 when the stream ends before, or is not one of messages.
-int Serve(const Stream& stream, const std::string& version);
+int Serve(const Stream& stream, Settings settings);
 
 }  // namespace curfew::lsp

@@ -35,8 +35,10 @@ ErrorCode CodeOf(const Failure& failure) {
 
 }  // namespace
 
-Server::Server(std::string version, std::function<void(std::string)> send)
-    : version_(std::move(version)), send_(std::move(send)) {}
+Server::Server(Settings settings, std::function<void(std::string)> send)
+    : version_(std::move(settings.version)),
+      send_(std::move(send)),
+      workspace_(std::move(settings.root), std::move(settings.now_ms)) {}
 
 void Server::Receive(std::string_view body) {
   const auto read = ReadMessage(body);

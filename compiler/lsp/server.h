@@ -8,6 +8,7 @@
 #include "compiler/lsp/position.h"
 #include "compiler/lsp/workspace.h"
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>
@@ -17,10 +18,16 @@
 
 namespace curfew::lsp {
 
+struct Settings {
+  std::string version;                   // the program's
+  std::string root = {};                 // as source::Naming has it
+  std::function<std::int64_t()> now_ms;  // milliseconds since 1970
+};
+
 class Server {
  public:
-  // `send` takes the body of each message of ours; `version` is the program's.
-  Server(std::string version, std::function<void(std::string)> send);
+  // `send` takes the body of each message of ours.
+  Server(Settings settings, std::function<void(std::string)> send);
 
   // One message of the client.
   void Receive(std::string_view body);

@@ -2,6 +2,7 @@
 // client that is not ours.
 #include "compiler/lsp/server.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <stdlib.h>
@@ -14,9 +15,12 @@ namespace {
 
 using Catch::Matchers::Contains;
 
+constexpr std::int64_t kNowMs = 1'795'996'800'000;  // 2026-11-30
+
 struct Client {
   std::vector<Json> sent;
-  Server server{"test", [this](const std::string& body) { sent.push_back(Json::parse(body)); }};
+  Server server{{.version = "test", .now_ms = [] { return kNowMs; }},
+                [this](const std::string& body) { sent.push_back(Json::parse(body)); }};
   int last_id = 0;
 
   // The answer, whole.
@@ -43,13 +47,17 @@ struct Client {
     Tell("textDocument/didChange",
          {{"textDocument", {{"uri", uri}, {"version", version}}}, {"contentChanges", changes}});
   }
-  // What is published by settling, by URI.
-  std::map<std::string, Json> Settle() {
+  // What is published by settling, by URI: the errors, or with findings of lint too.
+  enum class Which { Errors, All };
+  std::map<std::string, Json> Settle(Which which = Which::Errors) {
     sent.clear();
     server.Settle();
     std::map<std::string, Json> published;
     for (const Json& message : sent) {
-      published[message["params"]["uri"]] = message["params"]["diagnostics"];
+      Json& shown = published[message["params"]["uri"]] = Json::array();
+      for (const Json& one : message["params"]["diagnostics"]) {
+        if (which == Which::All || one["severity"] == 1) shown.push_back(one);
+      }
     }
     return published;
   }
@@ -225,6 +233,83 @@ TEST_CASE("a set is the folder, with what is open in the place of what is on dis
   CHECK(closed.at(folder.Uri("work.curfew")).empty());
   client.Tell("textDocument/didClose", {{"textDocument", {{"uri", folder.Uri("work.curfew")}}}});
   client.Settle();
+}
+
+TEST_CASE("files of a set name what lies below the root that the server was given") {
+  const Folder folder;
+  folder.Write("base.curfew", Base);
+  folder.Write("work/a.curfew", "use \"../base.curfew\"\n");
+  for (const bool has_root : {false, true}) {
+    std::vector<Json> sent;
+    const auto send = [&](const std::string& body) { sent.push_back(Json::parse(body)); };
+    const std::string uri = folder.Uri("work/a.curfew");
+    const std::string path = uri.substr(std::string("file://").size());
+    Server server({.version = "test",
+                   .root = has_root ? path.substr(0, path.rfind("/work/")) : "",
+                   .now_ms = [] { return kNowMs; }},
+                  send);
+    const auto tell = [&](const std::string& method, const Json& params, bool is_request) {
+      Json body{{"jsonrpc", "2.0"}, {"method", method}, {"params", params}};
+      if (is_request) body["id"] = 1;
+      server.Receive(body.dump());
+    };
+    tell("initialize", {{"capabilities", Json::object()}}, true);
+    tell("textDocument/didOpen",
+         {{"textDocument",
+           {{"uri", uri},
+            {"languageId", "curfew"},
+            {"version", 1},
+            {"text", "use \"../base.curfew\"\n"}}}},
+         false);
+    sent.clear();
+    server.Settle();
+    Json said = Json::array();
+    for (const Json& message : sent) {
+      if (message["params"]["uri"] == uri) said = message["params"]["diagnostics"];
+    }
+    const bool refused = std::any_of(said.begin(), said.end(),
+                                     [](const Json& one) { return one["code"] == "CUR3014"; });
+    CHECK(refused != has_root);
+  }
+}
+
+TEST_CASE("what lint finds is shown with its severity and its fix, less what is suppressed") {
+  const std::string text = "language 1\n" + std::string(Base) +
+                           "## Work.\nsandbox work when task.kind == \"work\" {\n"
+                           "  image    { allow base }\n  lifetime { ttl 1h }\n}\n"
+                           "hosts idle [\"npm.example\"]\n";
+  Client client;
+  client.Initialize();
+  client.Open(Untitled, text);
+  const auto of_list = [](const Json& all) {
+    Json found = Json::array();
+    for (const Json& one : all) {
+      if (one["code"] == "CUR9507") found.push_back(one);
+    }
+    return found;
+  };
+  const Json found = of_list(client.Settle(Client::Which::All).at(Untitled));
+  REQUIRE(found.size() == 1);
+  CHECK(found[0]["severity"] == 2);
+  CHECK(found[0]["source"] == "curfew");
+  CHECK(found[0]["range"]["start"]["line"] == 7);
+  const Json actions = client.Ask("textDocument/codeAction",
+                                  {{"textDocument", {{"uri", Untitled}}},
+                                   {"range", found[0]["range"]},
+                                   {"context", {{"diagnostics", Json::array()}}}})["result"];
+  CHECK(of_list(actions.empty() ? Json::array() : actions[0]["diagnostics"]).size() == 1);
+
+  // What is suppressed is not shown, and a mistake is said alone.
+  client.Change(
+      Untitled, 2,
+      {{{"text", text.substr(0, text.find("hosts")) +
+                     "# curfew: allow CUR9507 until 2027-03-01T00:00:00Z because \"soon\"\n" +
+                     text.substr(text.find("hosts"))}}});
+  CHECK(of_list(client.Settle(Client::Which::All).at(Untitled)).empty());
+  client.Change(Untitled, 3, {{{"text", text + "deny create when task.risk == low\n"}}});
+  const Json mistakes = client.Settle(Client::Which::All).at(Untitled);
+  REQUIRE(mistakes.size() == 1);
+  CHECK(mistakes[0]["severity"] == 1);
 }
 
 TEST_CASE("definition and renaming reach other files") {

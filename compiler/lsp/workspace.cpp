@@ -47,7 +47,8 @@ std::string Workspace::FolderOf(const Document& document) const {
 SetPlace Workspace::PlaceOf(const Document& document, const Documents& documents) const {
   std::string folder = FolderOf(document);
   if (folder.empty()) {
-    SetPlace place{.name = document.path, .is_path = document.is_path, .members = {}};
+    SetPlace place{
+        .name = document.path, .is_path = document.is_path, .root = root_, .members = {}};
     if (document.is_path) place.members.push_back(document.path);
     return place;
   }
@@ -55,7 +56,7 @@ SetPlace Workspace::PlaceOf(const Document& document, const Documents& documents
     const std::string above = FolderOf(other);
     if (!above.empty() && above.size() < folder.size() && LiesIn(folder, above)) folder = above;
   }
-  SetPlace place{.name = folder, .is_path = true, .members = {}};
+  SetPlace place{.name = folder, .is_path = true, .root = root_, .members = {}};
   for (const auto& [uri, other] : documents.all()) {
     if (!FolderOf(other).empty() && LiesIn(other.path, folder)) place.members.push_back(other.path);
   }
@@ -70,8 +71,9 @@ const Workspace::Set& Workspace::Refresh(const SetPlace& place, const Documents&
   Index index = IndexOf(analysis, vocabulary);
   std::vector<std::string>& known_ids = last_known_ids_[place.name];
   if (!analysis.known_ids.empty()) known_ids = analysis.known_ids;
-  set = std::make_unique<Set>(
-      Set{place, std::move(analysis), std::move(vocabulary), std::move(index), known_ids});
+  diagnostics::Sink findings = FindingsOf(analysis, now_ms_());
+  set = std::make_unique<Set>(Set{place, std::move(analysis), std::move(findings),
+                                  std::move(vocabulary), std::move(index), known_ids});
   return *set;
 }
 

@@ -9,6 +9,8 @@
 #include "compiler/lsp/documents.h"
 #include "compiler/lsp/index.h"
 
+#include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -23,11 +25,18 @@ class Workspace {
   struct Set {
     SetPlace place;
     Analysis analysis;
+    diagnostics::Sink findings;  // what is shown
     Vocabulary vocabulary;
     Index index;
     // Of the last time that the set had no errors.
     std::vector<std::string> known_ids;
   };
+
+  using Clock = std::function<std::int64_t()>;
+
+  // `root` bounds what the files of every set may name, as source::Naming has it; `now_ms` says for
+  // when they are judged.
+  Workspace(std::string root, Clock now_ms) : root_(std::move(root)), now_ms_(std::move(now_ms)) {}
 
   void AddFolder(std::string_view uri);
   void RemoveFolder(std::string_view uri);
@@ -45,6 +54,8 @@ class Workspace {
   [[nodiscard]] std::string FolderOf(const Document& document) const;
   const Set& Refresh(const SetPlace& place, const Documents& documents);
 
+  std::string root_;
+  Clock now_ms_;
   std::vector<std::string> folders_;
   std::map<std::string, std::unique_ptr<Set>, std::less<>> sets_;
   std::map<std::string, std::vector<std::string>, std::less<>> last_known_ids_;

@@ -71,6 +71,9 @@ std::vector<std::string> KnownIds(const PolicyModel& model) {
       ids.push_back(fmt::format("{}.{}", of.name, path));
     }
     for (const ImageGrant& grant : of.image.allow) ids.push_back(grant.id);
+    if (of.identity.secrets) {
+      for (const SecretGrant& grant : of.identity.secrets->secrets) ids.push_back(grant.id);
+    }
     for (const Persist& persist : of.filesystem.persists) ids.push_back(persist.id);
     for (const SnapshotRule& rule : of.filesystem.snapshots) {
       ids.push_back(rule.id);
@@ -115,6 +118,9 @@ Span SpanIn(const Class& of, std::string_view id) {
   look(of.image.allow);
   look_at(of.image.exec);
   look_at(of.identity.access);
+  if (of.identity.secrets && WithId(of.identity.secrets->secrets, id) != nullptr) {
+    span = of.identity.secrets->span;
+  }
   look(of.filesystem.persists);
   look(of.filesystem.snapshots);
   look(of.filesystem.imports);

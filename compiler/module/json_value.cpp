@@ -143,14 +143,10 @@ std::variant<Value, ValueProblem> DecodeOne(const JsonValue& json, const FactTyp
                                       : Describe(json.kind);
     return Wrong(fmt::format("{} where {} is asked for", seen, Example(type.kind)));
   }
-  switch (json.kind) {
-    case Kind::Bool:
-      return Value::OfInteger(json.boolean ? 1 : 0);
-    case Kind::Integer:
-      if (json.integer < 0) return Wrong("a negative number; an int counts from 0");
-      return Value::OfInteger(json.integer);
-    default:
-      break;
+  if (json.is(Kind::Bool)) return Value::OfInteger(json.boolean ? 1 : 0);
+  if (json.is(Kind::Integer)) {
+    if (json.integer < 0) return Wrong("a negative number; an int counts from 0");
+    return Value::OfInteger(json.integer);
   }
   if (json.text.size() > limits::RequestStringBytesMax) {
     return Wrong(fmt::format("a string of {} bytes; at most {} are read", json.text.size(),

@@ -27,6 +27,9 @@ struct Question {
   // The sandbox's class; for create, the class that is selected, so that it or none is named.
   std::string class_name;
   bool names_class = false;  // a create must name it
+  // A sandbox whose class is gone may have any name but these.
+  bool is_gone = false;
+  std::vector<std::string> known_classes;
 };
 
 // What a fact is in a witness: absent, or a value.

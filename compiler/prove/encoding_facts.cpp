@@ -152,6 +152,12 @@ void Encoding::PinClass(const Question& question) {
                             : space_.BuiltIn(schema::slot::SandboxClass);
   if (!facts_.contains(id)) return;
   const Single& single = SingleOf(kRaw, id);
+  if (question.is_gone) {
+    for (const std::string& name : question.known_classes) {
+      if (const auto cell = CellsOf(id).Find(name)) s_.Require(s_.Not(single.is[*cell]));
+    }
+    return;
+  }
   const auto cell = CellsOf(id).Find(question.class_name);
   if (question.names_class) s_.Require(cell ? single.is[*cell] : Bool::False);
   for (std::size_t i = 0; i < single.is.size(); ++i) {

@@ -96,7 +96,10 @@ void FactSpace::AddBuiltIns() {
     // An egress without a name goes to an address.
     fact.may_be_absent = attribute.type.optional || attribute.origin == schema::Origin::Wish ||
                          attribute.path == "egress.host";
-    BoundByType(fact, attribute.origin == schema::Origin::Verified);
+    // What is left of something may be less than nothing.
+    const bool of_runtime = attribute.origin == schema::Origin::Verified ||
+                            attribute.origin == schema::Origin::Internal;
+    BoundByType(fact, of_runtime);
     for (Side side = 0; side < policies_.size(); ++side) {
       fact.slots[side] = attribute.slot;
       by_slot_[side][attribute.slot] = static_cast<FactId>(facts_.size());

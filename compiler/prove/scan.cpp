@@ -305,6 +305,7 @@ void Scan::DefaultsOf(const View& view) {
     }
     if (record.kind == module::DefaultRecord::Kind::Text) {
       PoolOf(*fact).atoms.constants.emplace(t.TextOf(record.text));
+      PoolOf(*fact).is_compared = true;  // with it, and no other value stands for it
     }
   }
 }

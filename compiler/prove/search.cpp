@@ -74,6 +74,15 @@ std::string Search::NameOf(ClassIndex of_class) const {
   return name;
 }
 
+std::vector<std::string> Search::ClassNames() const {
+  std::vector<std::string> names;
+  for (const interpret::Interpreter* engine : engines_) {
+    const module::PolicyModule& policy = engine->module();
+    for (ClassIndex i = 0; i < policy.class_count(); ++i) names.emplace_back(policy.class_name(i));
+  }
+  return names;
+}
+
 bool Search::IsNever(Side side, std::uint32_t entry) const {
   const module::Tables& t = space_.tables(side);
   return t.rules[t.entries[entry].rule].never != 0;
@@ -346,6 +355,8 @@ Finding Search::Find(ClassIndex of_class, const Wanted& wanted, std::uint64_t& s
     });
     if (!may_be) continue;
     way.question.class_name = NameOf(of_class);
+    way.question.is_gone = of_class == module::NoClass;
+    if (way.question.is_gone) way.question.known_classes = ClassNames();
     way.question.names_class = space_.action() == Action::Create && of_class != module::NoClass &&
                                t.classes[of_class].by_name != 0;
     way.question.claims = wanted.claims;

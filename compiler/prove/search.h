@@ -84,6 +84,8 @@ class Search {
   [[nodiscard]] bool IsLetOut(const Decided& decided, const Wanted& wanted) const;
   [[nodiscard]] std::size_t BlockOf(Side side, module::ClassIndex of_class) const;
   [[nodiscard]] std::string NameOf(module::ClassIndex of_class) const;
+  // Of every side.
+  [[nodiscard]] std::vector<std::string> ClassNames() const;
   std::vector<Claim> OtherGroups(const Box& box, View view, std::uint32_t chosen_group) const;
 
   const FactSpace& space_;

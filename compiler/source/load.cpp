@@ -181,8 +181,8 @@ Result<SourceMap> LoadSources(std::span<const std::string> paths, Nothing nothin
   return sources;
 }
 
-NamedFiles::NamedFiles(SourceMap& sources, const Overlay* overlay)
-    : sources_(sources), overlay_(overlay) {
+NamedFiles::NamedFiles(SourceMap& sources, Naming naming)
+    : sources_(sources), naming_(std::move(naming)) {
   for (FileId file = 0; file < sources.size(); ++file) {
     bytes_ += sources.text(file).size();
     struct stat status{};
@@ -192,34 +192,46 @@ NamedFiles::NamedFiles(SourceMap& sources, const Overlay* overlay)
   }
 }
 
-Result<NamedFiles::Read> NamedFiles::Follow(FileId from, const std::string& path) {
+Result<std::string> FollowPath(std::string_view said_by, const std::string& path,
+                               const Naming& naming) {
   const fs::path relative(path);
   const auto refuse = [](std::string why) { return Failure(FailureCode::InvalidPolicy, why); };
+  const bool has_root = !naming.root.empty();
   if (path.empty() || path.find('\0') != std::string::npos) return refuse("it is no path");
   if (relative.is_absolute()) {
-    return refuse("a file names others below its own folder, by a path relative to it");
+    return refuse("a file names others by a path relative to its own folder");
   }
-  if (std::find(relative.begin(), relative.end(), "..") != relative.end()) {
-    return refuse("`..` leads out of the folder of the file that names it");
+  if (!has_root && std::find(relative.begin(), relative.end(), "..") != relative.end()) {
+    return refuse(
+        "`..` leads out of the folder of the file that names it; `--root FOLDER` lets files of a "
+        "set name whatever lies below that folder");
   }
-  const std::string_view said_by = sources_.name(from);
-  const fs::path folder =
-      said_by == StandardInput ? fs::path(".") : fs::path(said_by).parent_path();
+  fs::path folder = said_by == StandardInput ? fs::path() : fs::path(said_by).parent_path();
+  if (folder.empty()) folder = ".";
   const fs::path named = (folder / relative).lexically_normal();
   struct stat status{};
   if (::stat(named.c_str(), &status) != 0) return SystemFailure(errno, "open it");
-  if (!LiesBelow(folder.empty() ? fs::path(".") : folder, named)) {
-    return refuse("a link leads out of the folder of the file that names it");
+  if (!LiesBelow(has_root ? fs::path(naming.root) : folder, named)) {
+    return refuse(has_root ? fmt::format("it lies outside of the root `{}`", naming.root)
+                           : "a link leads out of the folder of the file that names it");
   }
+  return named.string();
+}
+
+Result<NamedFiles::Read> NamedFiles::Follow(FileId from, const std::string& path) {
+  CURFEW_TRY(const std::string named, FollowPath(sources_.name(from), path, naming_));
+  const auto refuse = [](std::string why) { return Failure(FailureCode::InvalidPolicy, why); };
+  struct stat status{};
+  if (::stat(named.c_str(), &status) != 0) return SystemFailure(errno, "open it");
   const auto found = seen_.find(std::pair(status.st_dev, status.st_ino));
   if (found != seen_.end()) return Read{.file = found->second, .is_new = false};
   if (sources_.size() >= limits::SetFilesMax) {
     return refuse(fmt::format("the set has {} files, its limit", limits::SetFilesMax));
   }
-  CURFEW_TRY(std::string text, ReadText(named, named.string(), overlay_));
+  CURFEW_TRY(std::string text, ReadText(named, named, naming_.overlay));
   bytes_ += text.size();
   if (bytes_ > limits::SetBytesMax) return SetTooLarge();
-  const FileId file = sources_.Add({named.string(), std::move(text)});
+  const FileId file = sources_.Add({named, std::move(text)});
   seen_.emplace(std::pair(status.st_dev, status.st_ino), file);
   return Read{.file = file, .is_new = true};
 }

@@ -8,6 +8,7 @@
 #include <map>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace curfew::source {
@@ -26,26 +27,37 @@ using Overlay = std::map<std::string, std::string, std::less<>>;
 Result<SourceMap> LoadSources(std::span<const std::string> paths,
                               Nothing nothing = Nothing::Refused, const Overlay* overlay = nullptr);
 
-// Reads what files of a set name: `use "shared/hosts.curfew"`, `from "lists/npm.txt"`. Such a path
-// is relative to the folder of the file that says it and never leads out of that folder, by `..`
-// or by a link; for standard input it is the working folder. What was read before, under whatever
-// name, is not read again.
+// Where the files lie that a file names: at or below the folder of the file that says it, or, where
+// there is a root, at or below that folder and nowhere else.
+struct Naming {
+  std::string root = {};
+  const Overlay* overlay = nullptr;
+};
+
+// The path of a file or folder that `said_by` names: one that is there, relative to the folder of
+// the file that says it (for standard input the working folder), and that leads out of what
+// `naming` says neither by its text nor by a link. InvalidPolicy, NotFound, PermissionDenied or
+// another failure says why not, in words that need no path beside them.
+Result<std::string> FollowPath(std::string_view said_by, const std::string& path,
+                               const Naming& naming);
+
+// Reads what files of a set name: `use "shared/hosts.curfew"`, `from "lists/npm.txt"`. What was
+// read before, under whatever name, is not read again.
 class NamedFiles {
  public:
   // What is read is added to `sources`, which outlives this, as does the overlay.
-  explicit NamedFiles(SourceMap& sources, const Overlay* overlay = nullptr);
+  explicit NamedFiles(SourceMap& sources, Naming naming = {});
 
   struct Read {
     FileId file = 0;
     bool is_new = false;
   };
-  // InvalidPolicy, NotFound, PermissionDenied or another failure says why it is not read, in words
-  // that need no path beside them.
+  // Fails as FollowPath does.
   Result<Read> Follow(FileId from, const std::string& path);
 
  private:
   SourceMap& sources_;
-  const Overlay* overlay_;
+  Naming naming_;
   std::size_t bytes_ = 0;
   std::map<std::pair<std::uint64_t, std::uint64_t>, FileId> seen_;  // by device and inode
 };

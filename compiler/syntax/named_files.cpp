@@ -15,8 +15,8 @@ bool IsPolicy(std::string_view path) { return path.ends_with(".curfew"); }
 class Follower {
  public:
   Follower(source::SourceMap& sources, std::vector<Ast>& files, diagnostics::Sink& sink,
-           const source::Overlay* overlay)
-      : sources_(sources), files_(files), sink_(sink), named_(sources, overlay) {}
+           const source::Naming& naming)
+      : sources_(sources), files_(files), sink_(sink), named_(sources, naming) {}
 
   void Run() {
     for (std::size_t i = 0; i < files_.size(); ++i) {
@@ -72,8 +72,8 @@ class Follower {
 }  // namespace
 
 void FollowNames(source::SourceMap& sources, std::vector<Ast>& files, diagnostics::Sink& sink,
-                 const source::Overlay* overlay) {
-  Follower(sources, files, sink, overlay).Run();
+                 const source::Naming& naming) {
+  Follower(sources, files, sink, naming).Run();
 }
 
 }  // namespace curfew::syntax

@@ -11,9 +11,8 @@
 namespace curfew::syntax {
 
 // Adds the files to `sources` and `files`, and theirs in turn; a list that names a file gets its
-// entries as elements. What cannot be read is reported where it is named. `overlay` as in
-// LoadSources.
+// entries as elements. What cannot be read is reported where it is named.
 void FollowNames(source::SourceMap& sources, std::vector<Ast>& files, diagnostics::Sink& sink,
-                 const source::Overlay* overlay = nullptr);
+                 const source::Naming& naming = {});
 
 }  // namespace curfew::syntax

@@ -1,39 +1,37 @@
 #include "compiler/testing/clause_coverage.h"
 
 #include "compiler/explain/clause.h"
-#include "compiler/explain/fact_text.h"
 #include "compiler/interpret/evaluate.h"
 
+#include <algorithm>
 #include <map>
 #include <utility>
 
 namespace curfew::testing {
 namespace {
 
-// Whether a clause can be of an author: `has` of a fact that is always there guards a bound, and
-// `/**` is every path. Neither can ever fail.
-bool CanFail(const module::Tables& tables, const explain::Vocabulary& vocabulary,
-             std::uint32_t index) {
+// `/**` is every path, and so it never fails.
+bool CanFail(const module::Tables& tables, std::uint32_t index) {
   const module::NodeRecord& node = tables.nodes[index];
-  if (node.op == module::NodeOp::Has) {
-    return vocabulary.TypeOf(static_cast<schema::Slot>(node.a)).optional;
-  }
   return node.op != module::NodeOp::PathIn || node.c != 1 ||
          tables.TextOf(tables.patterns[node.b].text) != "/**";
 }
 
 }  // namespace
 
-ClauseCoverage::ClauseCoverage(const module::PolicyModule& policy) : policy_(policy) {
+ClauseCoverage::ClauseCoverage(const module::PolicyModule& policy,
+                               std::span<const module::WrittenClause> written)
+    : policy_(policy) {
   const module::Tables& tables = policy.tables();
   rows_.resize(tables.blocks.size());
   const auto add_block = [&](std::size_t block, schema::Action action) {
     const module::BlockRecord& record = tables.blocks[block];
-    AddEntries(block, action, record.checks);
-    AddEntries(block, action, record.denials);
+    AddEntries(block, action, record.checks, written);
+    AddEntries(block, action, record.denials, written);
     for (std::uint32_t i = 0; i < record.groups.count; ++i) {
-      AddEntries(block, action, tables.groups[record.groups.first + i].entries);
+      AddEntries(block, action, tables.groups[record.groups.first + i].entries, written);
     }
+    AddEntries(block, action, record.trials, written);
   };
   for (const schema::ActionInfo& info : schema::Actions()) {
     add_block(module::SetBlock(tables.classes.size(), info.action), info.action);
@@ -43,16 +41,17 @@ ClauseCoverage::ClauseCoverage(const module::PolicyModule& policy) : policy_(pol
   }
 }
 
-void ClauseCoverage::AddEntries(std::size_t block, schema::Action action, module::Range entries) {
+void ClauseCoverage::AddEntries(std::size_t block, schema::Action action, module::Range entries,
+                                std::span<const module::WrittenClause> written) {
   const module::Tables& tables = policy_.tables();
-  const explain::Vocabulary vocabulary(policy_, action);
   for (std::uint32_t i = entries.first; i < entries.first + entries.count; ++i) {
     const module::EntryRecord& entry = tables.entries[i];
     const module::RuleInfo rule = policy_.rule(entry.rule);
-    if (rule.file.empty()) continue;  // nobody wrote it
+    if (rule.file.empty()) continue;  // what silence means; nobody wrote it
     for (const std::uint32_t condition : {entry.condition, entry.within}) {
       for (explain::Clause& clause : explain::ClausesOf(policy_, action, condition)) {
-        if (!CanFail(tables, vocabulary, clause.node)) continue;
+        const module::WrittenClause key{entry.rule, clause.node};
+        if (!std::ranges::binary_search(written, key) || !CanFail(tables, clause.node)) continue;
         rows_[block].push_back(
             {clause.node, {std::string(rule.id), std::move(clause.text), false, false}});
       }

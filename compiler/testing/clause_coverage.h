@@ -1,13 +1,16 @@
 // Which clauses of the rules were seen to hold, and which to fail: a rule that is met may still
-// hold a clause that nothing tests. A clause is what `and`, `or` and `not` join; what a decision
-// looks at is the conditions of the set and of the sandbox's class.
+// hold a clause that nothing tests. A clause is what `and`, `or` and `not` join, as far as an
+// author wrote it; what a decision looks at is the conditions of the set and of the sandbox's
+// class.
 #pragma once
 
 #include "compiler/explain/story.h"
 #include "compiler/module/policy_module.h"
 #include "compiler/module/verdict.h"
+#include "compiler/module/written_clause.h"
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -23,8 +26,9 @@ struct ClauseReport {
 
 class ClauseCoverage {
  public:
-  // Of the rules that somebody wrote. The module outlives this.
-  explicit ClauseCoverage(const module::PolicyModule& policy);
+  // `written` is sorted and of this module. The module outlives this.
+  ClauseCoverage(const module::PolicyModule& policy,
+                 std::span<const module::WrittenClause> written);
 
   // What a decision looked at. `judged` is the request with its left-out wishes filled in.
   void See(const module::Request& judged, const module::Verdict& verdict);
@@ -37,7 +41,8 @@ class ClauseCoverage {
     std::uint32_t node;
     ClauseReport report;
   };
-  void AddEntries(std::size_t block, schema::Action action, module::Range entries);
+  void AddEntries(std::size_t block, schema::Action action, module::Range entries,
+                  std::span<const module::WrittenClause> written);
   void SeeBlock(const module::Request& judged, std::size_t block);
 
   const module::PolicyModule& policy_;

@@ -61,9 +61,18 @@ std::string TextOf(const model::Constant& constant, const model::PolicyModel& mo
         const auto& words = model.enums[static_cast<std::size_t>(constant.type.enumeration)].values;
         return words[static_cast<std::size_t>(integer)];
       }
-      default:
-        return std::to_string(integer);
+      case schema::TypeKind::Int:
+      case schema::TypeKind::Text:
+      case schema::TypeKind::Principal:
+      case schema::TypeKind::Ip:
+      case schema::TypeKind::Cidr:
+      case schema::TypeKind::Host:
+      case schema::TypeKind::UrlPath:
+      case schema::TypeKind::FilePath:
+      case schema::TypeKind::Digest:
+        break;
     }
+    return std::to_string(integer);
   };
   if (const auto* scalar = std::get_if<model::Scalar>(&constant.value)) return one(*scalar);
   std::vector<std::string> items;
@@ -464,10 +473,11 @@ double CoverageReport::clause_percent() const {
 
 Report RunTests(const model::PolicyModel& model, const source::SourceMap& sources,
                 const module::DecisionEngine& engine,
+                std::span<const module::WrittenClause> written,
                 const std::function<bool(std::string_view)>& wanted, const Reloads& reloads) {
   Report report;
   std::set<module::RuleIndex> met;
-  ClauseCoverage clauses(engine.module());
+  ClauseCoverage clauses(engine.module(), written);
   for (const model::Test& test : model.tests) {
     if (!wanted(test.name)) continue;
     report.tests.push_back(TestRun(model, sources, engine, reloads, met, clauses).Run(test));

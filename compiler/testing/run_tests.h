@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <functional>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -67,10 +68,11 @@ struct Reloaded {
 using Reloads = std::map<std::pair<source::FileId, std::string>, Reloaded>;
 
 // Runs every test of the model whose name `wanted` accepts, in the order of the text. The engine
-// decides by the module of the same model; a `reload` of a set that `reloads` does not hold fails
-// its test.
+// decides by the module of the same model, and `written` is of that module (ir::DecisionIr); a
+// `reload` of a set that `reloads` does not hold fails its test.
 Report RunTests(const model::PolicyModel& model, const source::SourceMap& sources,
                 const module::DecisionEngine& engine,
+                std::span<const module::WrittenClause> written,
                 const std::function<bool(std::string_view)>& wanted, const Reloads& reloads = {});
 
 }  // namespace curfew::testing

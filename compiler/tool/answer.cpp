@@ -2,6 +2,7 @@
 
 #include "compiler/base/text.h"
 #include "compiler/base/verb.h"
+#include "compiler/inspect/plan_text.h"
 #include "compiler/values/quantity.h"
 
 #include <fmt/format.h>
@@ -95,25 +96,6 @@ std::vector<std::pair<std::string, std::string>> PlanRows(const module::PlanTemp
   return rows;
 }
 
-std::string_view WordOf(module::SnapshotKind kind) {
-  return schema::InfoOf(schema::Enum::SnapshotKind).values[static_cast<std::size_t>(kind)];
-}
-
-std::vector<std::string_view> UnrecordedAllowsOf(const module::Evidence& evidence) {
-  std::vector<std::string_view> words;
-  for (const schema::ActionInfo& info : schema::Actions()) {
-    if (evidence.unrecorded_allows[static_cast<std::size_t>(info.action)]) {
-      words.push_back(info.word);
-    }
-  }
-  return words;
-}
-
-std::string RecordText(const module::Evidence& evidence) {
-  if (evidence.unrecorded_allows.none()) return "all";
-  return fmt::format("all except allows of {}", fmt::join(UnrecordedAllowsOf(evidence), ", "));
-}
-
 void AppendPlan(std::string& text, const module::PlanTemplate& granted,
                 const module::CreatePlan& plan) {
   text += "plan\n";
@@ -132,20 +114,23 @@ void AppendPlan(std::string& text, const module::PlanTemplate& granted,
   for (const module::ScratchMount& mount : granted.scratch) {
     row("scratch", fmt::format("{} {}", mount.path, values::SizeText(mount.bytes)));
   }
-  for (const module::Volume& volume : plan.volumes) row("persist", VolumeText(volume));
-  for (const module::SnapshotGrant& grant : granted.snapshots) row("snapshot", SnapshotText(grant));
-  for (const module::TransferGrant& grant : granted.imports) row("import", TransferText(grant));
-  for (const module::TransferGrant& grant : granted.exports) row("export", TransferText(grant));
+  for (const module::Volume& volume : plan.volumes) row("persist", inspect::VolumeText(volume));
+  for (const module::SnapshotGrant& grant : granted.snapshots)
+    row("snapshot", inspect::SnapshotText(grant));
+  for (const module::TransferGrant& grant : granted.imports)
+    row("import", inspect::TransferText(grant));
+  for (const module::TransferGrant& grant : granted.exports)
+    row("export", inspect::TransferText(grant));
   row("network", granted.network ? "through the gateway" : "none");
   if (granted.network) {
     row("tls", granted.inspects_tls ? "inspect" : "names");
-    for (const std::string& limit : LimitTexts(granted.limits)) row("limit", limit);
+    for (const std::string& limit : inspect::LimitTexts(granted.limits)) row("limit", limit);
   }
   for (const module::ExposeGrant& grant : granted.exposes) {
     row("expose", fmt::format("{}..{} to {} for at most {}", grant.first_port, grant.last_port,
                               grant.to, values::DurationText(grant.lasts_ms.most)));
   }
-  row("record", RecordText(granted.evidence));
+  row("record", inspect::RecordText(granted.evidence));
   if (!granted.evidence.redacted_headers.empty()) {
     row("redact", fmt::format("header {}", fmt::join(granted.evidence.redacted_headers, ", ")));
   }
@@ -178,7 +163,7 @@ Json JsonOf(const module::Volume& volume) {
 }
 
 Json JsonOf(const module::SnapshotGrant& grant) {
-  Json json = {{"kind", WordOf(grant.kind)}};
+  Json json = {{"kind", inspect::WordOf(grant.kind)}};
   if (grant.expires_ms.standard) {
     json["expires"] = values::DurationText(*grant.expires_ms.standard);
   }
@@ -253,48 +238,13 @@ Json JsonOf(const module::PlanTemplate& granted, const module::CreatePlan& plan)
                               {"to", grant.to},
                               {"at_most", values::DurationText(grant.lasts_ms.most)}});
   }
-  json["record"] = {{"except_allows_of", UnrecordedAllowsOf(granted.evidence)},
+  json["record"] = {{"except_allows_of", inspect::UnrecordedAllowsOf(granted.evidence)},
                     {"redact_headers", granted.evidence.redacted_headers},
                     {"retain", values::DurationText(granted.evidence.retain_ms)}};
   return json;
 }
 
 }  // namespace
-
-std::string TransferText(const module::TransferGrant& grant) {
-  return fmt::format("{} {}at most {}", fmt::join(grant.patterns, ", "), grant.each ? "each " : "",
-                     values::SizeText(grant.bytes_most));
-}
-
-std::vector<std::string> LimitTexts(const module::EgressLimits& limits) {
-  std::vector<std::string> texts;
-  if (limits.requests) {
-    texts.push_back(fmt::format("{} requests per {}", *limits.requests,
-                                values::DurationText(limits.window_ms)));
-  }
-  if (limits.request_bytes) {
-    texts.push_back(values::SizeText(*limits.request_bytes) + " per request");
-  }
-  if (limits.total_bytes) texts.push_back(values::SizeText(*limits.total_bytes) + " in all");
-  return texts;
-}
-
-std::string VolumeText(const module::Volume& volume) {
-  return fmt::format("{} at {}, {}, of {}, expires {}{}", volume.name, volume.path,
-                     values::SizeText(volume.bytes), volume.owner,
-                     values::DurationText(volume.expires_ms),
-                     volume.shared_by_class ? ", shared by class" : "");
-}
-
-std::string SnapshotText(const module::SnapshotGrant& grant) {
-  std::string text = fmt::format("{} for at most {}", WordOf(grant.kind),
-                                 values::DurationText(grant.expires_ms.most));
-  if (grant.bytes_most) text += fmt::format(", {} each", values::SizeText(*grant.bytes_most));
-  if (grant.keep_most) text += fmt::format(", {} kept", *grant.keep_most);
-  text += fmt::format(", {} run from one", grant.branches_most);
-  if (grant.renews) text += ", renews";
-  return text;
-}
 
 Answer AnswerOf(const module::DecisionEngine& engine, const module::Request& request) {
   const module::PolicyModule& policy = engine.module();

@@ -56,10 +56,4 @@ std::string RenderJson(const Answer& answer);
 std::string RenderText(std::size_t line, const Failure& failure);
 std::string RenderJson(std::size_t line, const Failure& failure);
 
-// Pieces of a plan, on one line each.
-std::string TransferText(const module::TransferGrant& grant);
-std::vector<std::string> LimitTexts(const module::EgressLimits& limits);
-std::string VolumeText(const module::Volume& volume);
-std::string SnapshotText(const module::SnapshotGrant& grant);
-
 }  // namespace curfew::tool

@@ -23,7 +23,7 @@ root: never exec when exec.user == "root"
 Answer AnswerTo(const std::string& user, bool has_time) {
   source::SourceMap sources;
   sources.Add({"set.curfew", kPolicy});
-  const auto made = CompileTexts(std::move(sources), Proofs::LeftToCaller);
+  const auto made = CompileTexts(std::move(sources), {.proofs = Proofs::LeftToCaller});
   REQUIRE(made);
   REQUIRE(made->is_valid());
   auto policy = module::PolicyModule::Load(made->module, 0);

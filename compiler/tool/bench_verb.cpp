@@ -6,6 +6,7 @@
 #include "compiler/tool/measure.h"
 #include "compiler/tool/open_bundle.h"
 #include "compiler/tool/read_input.h"
+#include "compiler/tool/root_option.h"
 #include "compiler/tool/verbs.h"
 #include "compiler/tool/write_output.h"
 
@@ -68,6 +69,7 @@ class BenchVerb : public Verb {
     app.add_option("--format", format_, "text or json")->check(CLI::IsMember({"text", "json"}));
     app.add_option("--now", now_, "the time of the decisions, where a request says none");
     trust_.Configure(app);
+    root_.Configure(app);
   }
   int Run(Console& console) override {
     const auto run = TryRun(console);
@@ -80,7 +82,7 @@ class BenchVerb : public Verb {
   Result<int> TryRun(Console& console) {
     CURFEW_TRY(const double threshold, Threshold());
     CURFEW_TRY(const std::optional<Json> before, Before());
-    CURFEW_TRY(const Bytes module, OpenModule(paths_, trust_.keys()));
+    CURFEW_TRY(const Bytes module, OpenModule(paths_, trust_.keys(), root_.folder()));
     CURFEW_TRY(const EngineChoice interpreter, ChooseEngine(module, EngineWish::Interpreter));
     CURFEW_TRY(const EngineChoice native, ChooseEngine(module, EngineWish::Auto));
     std::vector<const module::DecisionEngine*> engines = {interpreter.engine.get()};
@@ -269,6 +271,7 @@ class BenchVerb : public Verb {
   std::string format_ = "text";
   std::string now_;
   TrustOption trust_;
+  RootOption root_;
 };
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "compiler/tool/asked_request.h"
 #include "compiler/tool/color_option.h"
 #include "compiler/tool/compile_set.h"
+#include "compiler/tool/root_option.h"
 #include "compiler/tool/verbs.h"
 
 #include <CLI/CLI.hpp>
@@ -34,6 +35,7 @@ class CheckVerb : public Verb {
     app.add_option("POLICY", paths_, "files and folders of the set")->required();
     app.add_option("--format", format_, "text, json, sarif, junit or github")
         ->check(CLI::IsMember({"text", "json", "sarif", "junit", "github"}));
+    root_.Configure(app);
     color_.Configure(app);
     app.add_option("--dump", dump_, "print what the set became at a station of the compiler")
         ->check(CLI::IsMember({"ast", "model", "ir"}));
@@ -51,7 +53,9 @@ class CheckVerb : public Verb {
       console.Complain(now_ms.error().message);
       return ExitStatusOf(now_ms.error().code);
     }
-    auto made = CompileSet(paths_, allow_empty_ ? source::Nothing::Fine : source::Nothing::Refused);
+    auto made = CompileSet(
+        paths_, {.root = root_.folder(),
+                 .nothing = allow_empty_ ? source::Nothing::Fine : source::Nothing::Refused});
     if (!made) {
       console.Complain(made.error().message);
       return ExitStatusOf(made.error().code);
@@ -88,6 +92,7 @@ class CheckVerb : public Verb {
 
   std::vector<std::string> paths_;
   std::string format_ = "text";
+  RootOption root_;
   ColorOption color_;
   std::string dump_;
   bool allow_empty_ = false;

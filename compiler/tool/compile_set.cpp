@@ -14,21 +14,21 @@
 
 namespace curfew::tool {
 
-Result<Compilation> CompileSet(std::span<const std::string> paths, source::Nothing nothing,
-                               Proofs proofs) {
-  CURFEW_TRY(source::SourceMap sources, source::LoadSources(paths, nothing));
-  return CompileTexts(std::move(sources), proofs);
+Result<Compilation> CompileSet(std::span<const std::string> paths, const SetOptions& options) {
+  CURFEW_TRY(source::SourceMap sources, source::LoadSources(paths, options.nothing));
+  return CompileTexts(std::move(sources), options);
 }
 
-Result<Compilation> CompileTexts(source::SourceMap sources, Proofs proofs) {
+Result<Compilation> CompileTexts(source::SourceMap sources, const SetOptions& options) {
   Compilation made;
   made.sources = std::move(sources);
   if (made.sources.size() == 0) {
     made.model.emplace();
     return made;
   }
+  made.first_named = static_cast<source::FileId>(made.sources.size());
   made.files = syntax::ParseAll(made.sources, made.diagnostics);
-  syntax::FollowNames(made.sources, made.files, made.diagnostics);
+  syntax::FollowNames(made.sources, made.files, made.diagnostics, {.root = options.root});
   if (made.diagnostics.has_errors()) return made;
   made.parses = true;
   model::PolicyModel model = check::Check(made.files, made.sources, made.diagnostics);
@@ -36,10 +36,11 @@ Result<Compilation> CompileTexts(source::SourceMap sources, Proofs proofs) {
   Result<ir::DecisionIr> code = lower::Lower(model, made.sources);
   if (!code) return std::move(code).error();
   made.module = ir::Encode(*code);
-  if (proofs == Proofs::Made) {
+  if (options.proofs == Proofs::Made) {
     prove::CheckNevers(model, made.module, prove::LibraryBesideProgram(), made.diagnostics);
     if (made.diagnostics.has_errors()) return made;
   }
+  made.written = std::move(code->written);
   made.model = std::move(model);
   return made;
 }
@@ -70,8 +71,8 @@ module::BundleContent ContentOf(Compilation& made) {
   return content;
 }
 
-Result<Bytes> CompileModule(std::span<const std::string> paths) {
-  CURFEW_TRY(Compilation made, CompileSet(paths));
+Result<Bytes> CompileModule(std::span<const std::string> paths, const SetOptions& options) {
+  CURFEW_TRY(Compilation made, CompileSet(paths, options));
   if (!made.is_valid()) {
     return Failure(FailureCode::InvalidPolicy,
                    diagnostics::RenderText(made.diagnostics, made.sources));

@@ -1,7 +1,8 @@
 #include "compiler/module/bundle.h"
-#include "compiler/tool/color_option.h"
 #include "compiler/tool/compile_set.h"
 #include "compiler/tool/pem_key.h"
+#include "compiler/tool/result_verb.h"
+#include "compiler/tool/root_option.h"
 #include "compiler/tool/verbs.h"
 #include "compiler/tool/write_output.h"
 
@@ -11,7 +12,7 @@
 namespace curfew::tool {
 namespace {
 
-class CompileVerb : public Verb {
+class CompileVerb : public ResultVerb {
  public:
   [[nodiscard]] std::string_view name() const override { return "compile"; }
   [[nodiscard]] std::string_view summary() const override {
@@ -27,28 +28,21 @@ class CompileVerb : public Verb {
            "example:\n  curfew compile policies/ -o acme.bundle --sign policy.key\n"
            "  curfew eval acme.bundle --trust policy.pub --request request.json";
   }
-  void Configure(CLI::App& app) override {
+
+ private:
+  void ConfigureRest(CLI::App& app) override {
     app.add_option("POLICY", paths_, "files and folders of the set")->required();
     app.add_option("-o,--output", output_, "the bundle, or - for standard output")->required();
     app.add_option("--sign", key_, "a private key of Ed25519 in PEM");
-    color_.Configure(app);
+    root_.Configure(app);
   }
-  int Run(Console& console) override {
-    color_.Apply(console);
-    const auto run = TryRun(console);
-    if (run) return *run;
-    console.Complain(run.error().message);
-    return ExitStatusOf(run.error().code);
-  }
-
- private:
-  Result<int> TryRun(Console& console) {
+  Result<int> TryRun(Console& console) override {
     // A key that cannot sign is known before the work.
     std::optional<module::BundleSigner> signer;
     if (!key_.empty()) {
       CURFEW_TRY(signer, ReadSigningKey(key_));
     }
-    CURFEW_TRY(Compilation made, CompileSet(paths_));
+    CURFEW_TRY(Compilation made, CompileSet(paths_, {.root = root_.folder()}));
     if (const int status = PrintDiagnostics(made, console); status != 0) return status;
     module::BundleContent content = ContentOf(made);
     const Digest policy = content.policy;
@@ -65,7 +59,7 @@ class CompileVerb : public Verb {
   std::vector<std::string> paths_;
   std::string output_;
   std::string key_;
-  ColorOption color_;
+  RootOption root_;
 };
 
 }  // namespace

@@ -1,11 +1,10 @@
 #include "compiler/base/limits.h"
 #include "compiler/tool/answer.h"
 #include "compiler/tool/asked_request.h"
-#include "compiler/tool/color_option.h"
-#include "compiler/tool/compile_set.h"
 #include "compiler/tool/engine_choice.h"
-#include "compiler/tool/open_bundle.h"
+#include "compiler/tool/policy_option.h"
 #include "compiler/tool/read_input.h"
+#include "compiler/tool/result_verb.h"
 #include "compiler/tool/verbs.h"
 
 #include <algorithm>
@@ -24,7 +23,7 @@ int Worse(int a, int b) {
                        [a, b](int status) { return status == a || status == b; });
 }
 
-class EvalVerb : public Verb {
+class EvalVerb : public ResultVerb {
  public:
   [[nodiscard]] std::string_view name() const override { return "eval"; }
   [[nodiscard]] std::string_view summary() const override {
@@ -46,43 +45,26 @@ class EvalVerb : public Verb {
            "         \"creator\": \"user:ana\"}}' |\n"
            "    curfew eval policies/ --request - --format json";
   }
-  void Configure(CLI::App& app) override {
-    app.add_option("POLICY", paths_, "files and folders of the set, or a bundle")->required();
+
+ private:
+  void ConfigureRest(CLI::App& app) override {
+    policy_.Configure(app);
     app.add_option("--request", request_, "the request: a file, or - for standard input")
         ->required();
     app.add_flag("--lines", lines_, "one request a line (JSON Lines), one answer each");
     app.add_option("--format", format_, "text or json")->check(CLI::IsMember({"text", "json"}));
-    trust_.Configure(app);
-    color_.Configure(app);
     app.add_option("--engine", engine_,
                    "what decides: native code, the interpreter, or what suits: native code for "
                    "--lines, where this machine has it; the answers are the same")
         ->check(CLI::IsMember({"auto", "native", "interpreter"}));
     app.add_option("--now", now_, "the time of the decision, where the request says none");
   }
-  int Run(Console& console) override {
-    color_.Apply(console);
-    const auto run = TryRun(console);
-    if (run) return *run;
-    console.Complain(run.error().message);
-    return curfew::ExitStatusOf(run.error().code);
-  }
-
- private:
-  Result<int> TryRun(Console& console) {
+  Result<int> TryRun(Console& console) override {
     CURFEW_TRY(const std::int64_t now_ms, TimeOf(now_));
-    if (request_ == "-" && std::find(paths_.begin(), paths_.end(), "-") != paths_.end()) {
-      return Failure(FailureCode::Usage,
-                     "policy and request cannot both be read from standard input");
-    }
-    CURFEW_TRY(const std::optional<module::Bundle> bundle, OpenBundle(paths_, trust_.keys()));
-    Compilation made;
-    if (!bundle) {
-      CURFEW_TRY(made, CompileSet(paths_));
-      if (const int status = PrintDiagnostics(made, console); status != 0) return status;
-    }
-    const Bytes& module = bundle ? bundle->content.module : made.module;
-    CURFEW_TRY(EngineChoice choice, ChooseEngine(module, Wish()));
+    CURFEW_TRY_VOID(policy_.CheckBeside(request_));
+    CURFEW_TRY(const std::optional<Bytes> module, policy_.ReadModule(console));
+    if (!module) return exit_status::InvalidPolicy;
+    CURFEW_TRY(EngineChoice choice, ChooseEngine(*module, Wish()));
     why_not_native_ = std::move(choice.why_not_native);
     if (!why_not_native_.empty() && format_ == "text") {
       console.Err(fmt::format("note: the interpreter decides: {}\n", why_not_native_));
@@ -145,11 +127,9 @@ class EvalVerb : public Verb {
     return worst;
   }
 
-  std::vector<std::string> paths_;
+  PolicyOption policy_;
   std::string request_;
   std::string format_ = "text";
-  TrustOption trust_;
-  ColorOption color_;
   std::string engine_ = "auto";
   std::string now_;
   std::string why_not_native_;

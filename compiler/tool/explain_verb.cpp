@@ -5,10 +5,9 @@
 #include "compiler/interpret/interpreter.h"
 #include "compiler/tool/answer.h"
 #include "compiler/tool/asked_request.h"
-#include "compiler/tool/color_option.h"
-#include "compiler/tool/compile_set.h"
-#include "compiler/tool/open_bundle.h"
+#include "compiler/tool/policy_option.h"
 #include "compiler/tool/read_input.h"
+#include "compiler/tool/result_verb.h"
 #include "compiler/tool/verbs.h"
 
 #include <algorithm>
@@ -192,7 +191,7 @@ class Telling {
   const std::optional<explain::CoveringStatement>& covering_;
 };
 
-class ExplainVerb : public Verb {
+class ExplainVerb : public ResultVerb {
  public:
   [[nodiscard]] std::string_view name() const override { return "explain"; }
   [[nodiscard]] std::string_view summary() const override {
@@ -206,40 +205,23 @@ class ExplainVerb : public Verb {
            "exit status: 0 explained, 3 the policy is invalid, 1 could not run\n\n"
            "example:\n  curfew explain policies/ --request denied.json";
   }
-  void Configure(CLI::App& app) override {
-    app.add_option("POLICY", paths_, "files and folders of the set, or a bundle")->required();
+
+ private:
+  void ConfigureRest(CLI::App& app) override {
+    policy_.Configure(app);
     app.add_option("--request", request_, "the request: a file, or - for standard input")
         ->required();
     app.add_option("--format", format_, "text or json")->check(CLI::IsMember({"text", "json"}));
     app.add_option("--now", now_, "the time of the decision, where the request says none");
     app.add_option("--budget", budget_, "how many decisions the search for a change may ask for")
         ->check(CLI::Range(std::size_t{0}, std::size_t{100'000'000}));
-    trust_.Configure(app);
-    color_.Configure(app);
   }
-  int Run(Console& console) override {
-    color_.Apply(console);
-    const auto run = TryRun(console);
-    if (run) return *run;
-    console.Complain(run.error().message);
-    return curfew::ExitStatusOf(run.error().code);
-  }
-
- private:
-  Result<int> TryRun(Console& console) {
+  Result<int> TryRun(Console& console) override {
     CURFEW_TRY(const std::int64_t now_ms, TimeOf(now_));
-    if (request_ == "-" && std::find(paths_.begin(), paths_.end(), "-") != paths_.end()) {
-      return Failure(FailureCode::Usage,
-                     "policy and request cannot both be read from standard input");
-    }
-    CURFEW_TRY(const std::optional<module::Bundle> bundle, OpenBundle(paths_, trust_.keys()));
-    Compilation made;
-    if (!bundle) {
-      CURFEW_TRY(made, CompileSet(paths_));
-      if (const int status = PrintDiagnostics(made, console); status != 0) return status;
-    }
-    CURFEW_TRY(module::PolicyModule policy,
-               module::PolicyModule::Load(bundle ? bundle->content.module : made.module, 1));
+    CURFEW_TRY_VOID(policy_.CheckBeside(request_));
+    CURFEW_TRY(const std::optional<Bytes> module, policy_.ReadModule(console));
+    if (!module) return exit_status::InvalidPolicy;
+    CURFEW_TRY(module::PolicyModule policy, module::PolicyModule::Load(*module, 1));
     const interpret::Interpreter engine(std::move(policy));
     CURFEW_TRY(const std::string text, ReadInput(request_, limits::JsonBytesMax));
     auto decoding = DecodeRequestText(text, engine.module().declared(), module::StatedBy::Author);
@@ -272,13 +254,11 @@ class ExplainVerb : public Verb {
     return format_ == "json" ? telling.AsJson() : telling.AsText(color);
   }
 
-  std::vector<std::string> paths_;
+  PolicyOption policy_;
   std::string request_;
   std::string format_ = "text";
   std::string now_;
   std::size_t budget_ = 200'000;
-  TrustOption trust_;
-  ColorOption color_;
 };
 
 }  // namespace

@@ -49,7 +49,7 @@ class Fixer {
     for (source::FileId file = 0; file < FilesEnd(); ++file) {
       sources.Add({std::string(named_.name(file)), texts[file]});
     }
-    return CompileTexts(std::move(sources));
+    return CompileTexts(std::move(sources), {.root = options_.root});
   }
 
   // Whether the set with these fixes is taken.
@@ -85,10 +85,12 @@ class Fixer {
     std::vector<Diagnostic> all = made.diagnostics.Sorted();
     if (made.is_valid()) {
       diagnostics::Sink found(lint::FindingsMax);
-      lint::Lint(
-          made.files, made.sources, &*made.model,
-          {.now_ms = options_.now_ms, .category = {}, .warnings = made.diagnostics.diagnostics()},
-          found);
+      lint::Lint(made.files, made.sources, &*made.model,
+                 {.now_ms = options_.now_ms,
+                  .category = {},
+                  .first_part = made.first_named,
+                  .warnings = made.diagnostics.diagnostics()},
+                 found);
       all = found.Sorted();
     }
     const std::vector<std::uint16_t>& codes = options_.codes;

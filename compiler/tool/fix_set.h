@@ -14,6 +14,7 @@ namespace curfew::tool {
 struct FixOptions {
   std::int64_t now_ms = 0;           // for which findings are looked for
   std::vector<std::uint16_t> codes;  // only fixes of these; empty: of all
+  std::string root;                  // as source::Naming has it
 };
 
 struct FixedSet {

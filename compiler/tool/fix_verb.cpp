@@ -1,10 +1,11 @@
 #include "compiler/base/text.h"
 #include "compiler/source/load.h"
 #include "compiler/tool/asked_request.h"
-#include "compiler/tool/color_option.h"
 #include "compiler/tool/fix_set.h"
 #include "compiler/tool/line_diff.h"
 #include "compiler/tool/replace_file.h"
+#include "compiler/tool/result_verb.h"
+#include "compiler/tool/root_option.h"
 #include "compiler/tool/verbs.h"
 
 #include <algorithm>
@@ -16,7 +17,7 @@
 namespace curfew::tool {
 namespace {
 
-class FixVerb : public Verb {
+class FixVerb : public ResultVerb {
  public:
   [[nodiscard]] std::string_view name() const override { return "fix"; }
   [[nodiscard]] std::string_view summary() const override {
@@ -25,35 +26,27 @@ class FixVerb : public Verb {
   [[nodiscard]] std::string_view example() const override {
     return "What was changed is printed, one change a line; what a misspelt name was taken for is "
            "a "
-           "guess,\nso read it. Comments and layout stay. A file that a given file names is never "
+           "guess,\nso read it. Comments and layout stay. With `-` the\nmended text is printed, "
+           "and what was changed goes to standard error. A file that a given file names is never "
            "changed: name it\nas well.\n"
            "exit status: 0 done, 2 with --dry-run when a file would change, 3 errors are left, 1 "
            "could not run\n\n"
            "example:\n  curfew fix policies/ --dry-run\n  curfew fix policies/ --code CUR9510";
   }
-  void Configure(CLI::App& app) override {
-    app.add_option("POLICY", paths_, "files and folders of the set")->required();
+
+ private:
+  void ConfigureRest(CLI::App& app) override {
+    app.add_option("POLICY", paths_, "files and folders of the set; - is standard input")
+        ->required();
     app.add_flag("--dry-run", dry_run_, "change nothing; print what would change");
     app.add_option("--code", codes_, "only what mends this code; may be given again");
-    color_.Configure(app);
+    root_.Configure(app);
     app.add_option("--now", now_, "the time to judge for, as in 2026-11-29T00:00:00Z");
     app.add_flag("--allow-empty", allow_empty_, "folders without policies are fine");
   }
-  int Run(Console& console) override {
-    color_.Apply(console);
-    const auto status = Fix(console);
-    if (status) return *status;
-    console.Complain(status.error().message);
-    return ExitStatusOf(status.error().code);
-  }
-
- private:
-  Result<int> Fix(Console& console) const {
-    if (!dry_run_ && std::find(paths_.begin(), paths_.end(), "-") != paths_.end()) {
-      return Failure(FailureCode::Usage,
-                     "standard input has no place to write to; `--dry-run` prints the changes");
-    }
+  Result<int> TryRun(Console& console) override {
     FixOptions options;
+    options.root = root_.folder();
     CURFEW_TRY(options.now_ms, TimeOf(now_));
     for (const std::string& code : codes_) {
       CURFEW_TRY(const std::uint16_t number, ReadCode(code));
@@ -63,8 +56,11 @@ class FixVerb : public Verb {
                source::LoadSources(
                    paths_, allow_empty_ ? source::Nothing::Fine : source::Nothing::Refused));
     CURFEW_TRY(const FixedSet fixed, FixSet(sources, options));
+    // Standard input is the first of a set; its text goes on to standard output.
+    const bool has_input = std::find(paths_.begin(), paths_.end(), "-") != paths_.end();
+    if (has_input && !dry_run_) console.Out(fixed.texts.front());
     bool changes = false;
-    for (source::FileId file = 0; file < sources.size(); ++file) {
+    for (source::FileId file = has_input && !dry_run_ ? 1 : 0; file < sources.size(); ++file) {
       if (fixed.texts[file] == sources.text(file)) continue;
       changes = true;
       const std::string name(sources.name(file));
@@ -75,7 +71,13 @@ class FixVerb : public Verb {
       }
     }
     if (!dry_run_) {
-      for (const std::string& change : fixed.done) console.Out(change + "\n");
+      for (const std::string& change : fixed.done) {
+        if (has_input) {
+          console.Err(change + "\n");
+        } else {
+          console.Out(change + "\n");
+        }
+      }
     }
     const int left = PrintDiagnostics(fixed.made, console);
     if (left != exit_status::Fine) return left;
@@ -99,7 +101,7 @@ class FixVerb : public Verb {
   std::vector<std::string> paths_;
   bool dry_run_ = false;
   std::vector<std::string> codes_;
-  ColorOption color_;
+  RootOption root_;
   std::string now_;
   bool allow_empty_ = false;
 };

@@ -1,8 +1,7 @@
+#include "compiler/inspect/class_table.h"
 #include "compiler/module/policy_module.h"
-#include "compiler/tool/class_table.h"
-#include "compiler/tool/color_option.h"
-#include "compiler/tool/compile_set.h"
-#include "compiler/tool/open_bundle.h"
+#include "compiler/tool/policy_option.h"
+#include "compiler/tool/result_verb.h"
 #include "compiler/tool/verbs.h"
 
 #include <CLI/CLI.hpp>
@@ -15,14 +14,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// What there is to see, from either a bundle or files.
-struct Inspected {
-  module::BundleContent content;
-  bool is_bundle = false;
-  std::optional<Ed25519PublicKey> signer;
-};
+using Opened = PolicyOption::Opened;
 
-class InspectVerb : public Verb {
+class InspectVerb : public ResultVerb {
  public:
   [[nodiscard]] std::string_view name() const override { return "inspect"; }
   [[nodiscard]] std::string_view summary() const override {
@@ -38,33 +32,18 @@ class InspectVerb : public Verb {
            "example:\n  curfew inspect policies/\n"
            "  curfew inspect acme.bundle --trust policy.pub --format json";
   }
-  void Configure(CLI::App& app) override {
-    app.add_option("POLICY", paths_, "files and folders of the set, or a bundle")->required();
+
+ private:
+  void ConfigureRest(CLI::App& app) override {
+    policy_.Configure(app);
     app.add_option("--format", format_, "text or json")->check(CLI::IsMember({"text", "json"}));
     app.add_option("--class", class_, "only this class");
     app.add_flag("--files", files_, "print every file of the set, each behind its name");
-    trust_.Configure(app);
-    color_.Configure(app);
   }
-  int Run(Console& console) override {
-    color_.Apply(console);
-    const auto run = TryRun(console);
-    if (run) return *run;
-    console.Complain(run.error().message);
-    return ExitStatusOf(run.error().code);
-  }
-
- private:
-  Result<int> TryRun(Console& console) {
-    Inspected inspected;
-    CURFEW_TRY(std::optional<module::Bundle> bundle, OpenBundle(paths_, trust_.keys()));
-    if (bundle) {
-      inspected = {std::move(bundle->content), true, bundle->signer};
-    } else {
-      CURFEW_TRY(Compilation made, CompileSet(paths_));
-      if (const int status = PrintDiagnostics(made, console); status != 0) return status;
-      inspected.content = ContentOf(made);
-    }
+  Result<int> TryRun(Console& console) override {
+    CURFEW_TRY(const std::optional<Opened> opened, policy_.ReadContent(console));
+    if (!opened) return exit_status::InvalidPolicy;
+    const Opened& inspected = *opened;
     if (files_) {
       for (const module::BundleFile& file : inspected.content.files) {
         console.Out(fmt::format("# {}\n{}", Printable(file.name), file.text));
@@ -85,7 +64,7 @@ class InspectVerb : public Verb {
     return class_.empty() || name == class_;
   }
 
-  [[nodiscard]] std::string AsTables(const Inspected& inspected,
+  [[nodiscard]] std::string AsTables(const Opened& inspected,
                                      const module::PolicyModule& policy) const {
     const module::BundleContent& content = inspected.content;
     std::string text = fmt::format("policy    {}\nlanguage  {}, compiler {}\n",
@@ -103,13 +82,13 @@ class InspectVerb : public Verb {
                   ? fmt::format("signed    by {}\n", ToString(Sha256(*inspected.signer)))
                   : "signed    no\n";
     }
-    for (const ClassTable& table : TablesOf(policy)) {
+    for (const inspect::ClassTable& table : inspect::TablesOf(policy)) {
       if (IsWanted(table.name)) text += "\n" + RenderText(table);
     }
     return text;
   }
 
-  [[nodiscard]] std::string AsJson(const Inspected& inspected,
+  [[nodiscard]] std::string AsJson(const Opened& inspected,
                                    const module::PolicyModule& policy) const {
     const module::BundleContent& content = inspected.content;
     Json json = {
@@ -131,12 +110,12 @@ class InspectVerb : public Verb {
           inspected.signer ? Json(ToString(Sha256(*inspected.signer))) : Json(nullptr);
     }
     json["classes"] = Json::array();
-    for (const ClassTable& table : TablesOf(policy)) {
+    for (const inspect::ClassTable& table : inspect::TablesOf(policy)) {
       if (!IsWanted(table.name)) continue;
       Json planes = Json::array();
-      for (const PlaneTable& plane : table.planes) {
+      for (const inspect::PlaneTable& plane : table.planes) {
         Json rows = Json::array();
-        for (const PlaneRow& row : plane.rows) rows.push_back(JsonOf(row));
+        for (const inspect::PlaneRow& row : plane.rows) rows.push_back(JsonOf(row));
         planes.push_back({{"plane", plane.name}, {"rows", std::move(rows)}});
       }
       json["classes"].push_back({{"class", table.name}, {"planes", std::move(planes)}});
@@ -144,7 +123,7 @@ class InspectVerb : public Verb {
     return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
   }
 
-  static Json JsonOf(const PlaneRow& row) {
+  static Json JsonOf(const inspect::PlaneRow& row) {
     Json json = {{"what", row.what}, {"value", row.value}};
     if (!row.id.empty()) json["id"] = row.id;
     if (!row.file.empty()) {
@@ -154,12 +133,10 @@ class InspectVerb : public Verb {
     return json;
   }
 
-  std::vector<std::string> paths_;
+  PolicyOption policy_;
   std::string format_ = "text";
   std::string class_;
   bool files_ = false;
-  TrustOption trust_;
-  ColorOption color_;
 };
 
 }  // namespace

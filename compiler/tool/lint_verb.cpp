@@ -4,6 +4,7 @@
 #include "compiler/tool/asked_request.h"
 #include "compiler/tool/color_option.h"
 #include "compiler/tool/compile_set.h"
+#include "compiler/tool/root_option.h"
 #include "compiler/tool/verbs.h"
 
 #include <charconv>
@@ -39,6 +40,7 @@ class LintVerb : public Verb {
     app.add_option("POLICY", paths_, "files and folders of the set");
     app.add_option("--format", format_, "text, json, sarif, junit or github")
         ->check(CLI::IsMember({"text", "json", "sarif", "junit", "github"}));
+    root_.Configure(app);
     color_.Configure(app);
     app.add_option("--explain", explain_, "print the page of a code");
     app.add_flag("--list", list_, "print every rule");
@@ -63,8 +65,9 @@ class LintVerb : public Verb {
       console.Complain(now_ms.error().message);
       return ExitStatusOf(now_ms.error().code);
     }
-    const auto made =
-        CompileSet(paths_, allow_empty_ ? source::Nothing::Fine : source::Nothing::Refused);
+    const auto made = CompileSet(
+        paths_, {.root = root_.folder(),
+                 .nothing = allow_empty_ ? source::Nothing::Fine : source::Nothing::Refused});
     if (!made) {
       console.Complain(made.error().message);
       return ExitStatusOf(made.error().code);
@@ -74,6 +77,7 @@ class LintVerb : public Verb {
       lint::Lint(made->files, made->sources, &*made->model,
                  {.now_ms = *now_ms,
                   .category = lint::CategoryOf(category_),
+                  .first_part = made->first_named,
                   .warnings = made->diagnostics.diagnostics()},
                  found);
     } else {
@@ -141,6 +145,7 @@ class LintVerb : public Verb {
 
   std::vector<std::string> paths_;
   std::string format_ = "text";
+  RootOption root_;
   ColorOption color_;
   std::string explain_;
   bool list_ = false;

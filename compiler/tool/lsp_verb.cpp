@@ -1,4 +1,6 @@
 #include "compiler/lsp/serve.h"
+#include "compiler/tool/asked_request.h"
+#include "compiler/tool/root_option.h"
 #include "compiler/tool/verbs.h"
 
 #include <unistd.h>
@@ -23,6 +25,7 @@ class LspVerb : public Verb {
   void Configure(CLI::App& app) override {
     // Clients pass it without being asked.
     app.add_flag("--stdio", stdio_, "speak on standard input and output, which is the only way");
+    root_.Configure(app);
   }
   int Run(Console& console) override {
     const lsp::Stream stream{
@@ -34,11 +37,15 @@ class LspVerb : public Verb {
               return !console.reader_gone();
             },
         .complain = [&](std::string_view message) { console.Complain(message); }};
-    return lsp::Serve(stream, CURFEW_VERSION);
+    return lsp::Serve(stream, {.version = CURFEW_VERSION, .root = root_.folder(), .now_ms = [] {
+                                 const auto now = TimeOf({});
+                                 return now ? *now : 0;
+                               }});
   }
 
  private:
   bool stdio_ = true;
+  RootOption root_;
 };
 
 }  // namespace

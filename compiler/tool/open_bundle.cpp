@@ -65,10 +65,10 @@ Result<std::optional<module::Bundle>> OpenBundle(std::span<const std::string> pa
 }
 
 Result<Bytes> OpenModule(std::span<const std::string> paths,
-                         std::span<const std::string> trusted_keys) {
+                         std::span<const std::string> trusted_keys, const std::string& root) {
   CURFEW_TRY(std::optional<module::Bundle> bundle, OpenBundle(paths, trusted_keys));
   if (bundle) return std::move(bundle->content.module);
-  return CompileModule(paths);
+  return CompileModule(paths, {.root = root});
 }
 
 }  // namespace curfew::tool

@@ -34,6 +34,6 @@ Result<std::optional<module::Bundle>> OpenBundle(std::span<const std::string> pa
 // A module's bytes by either way, for whoever runs by them: InvalidPolicy with the diagnostics as
 // its message.
 Result<Bytes> OpenModule(std::span<const std::string> paths,
-                         std::span<const std::string> trusted_keys);
+                         std::span<const std::string> trusted_keys, const std::string& root);
 
 }  // namespace curfew::tool

@@ -1,33 +1,11 @@
 #include "compiler/tool/reloads.h"
 
-#include <filesystem>
-
 #include <fmt/format.h>
 
 namespace curfew::tool {
-namespace {
-
-// The path of the set, as files are named on the command line; a folder that leads out is refused.
-Result<std::string> PathOf(std::string_view from, const std::string& file) {
-  const std::filesystem::path path(file);
-  for (const std::filesystem::path& part : path) {
-    if (part == "..") {
-      return Failure(FailureCode::InvalidPolicy,
-                     fmt::format("reload \"{}\": a path without `..` stands here", file));
-    }
-  }
-  if (path.is_absolute() || path.empty()) {
-    return Failure(
-        FailureCode::InvalidPolicy,
-        fmt::format("reload \"{}\": a path below the folder of the test stands here", file));
-  }
-  return (std::filesystem::path(from).parent_path() / path).string();
-}
-
-}  // namespace
-
 Result<ReloadedSets> ReloadedSets::Load(const model::PolicyModel& model,
-                                        const source::SourceMap& sources, Console& console) {
+                                        const source::SourceMap& sources, const std::string& root,
+                                        Console& console) {
   ReloadedSets loaded;
   for (const model::Test& test : model.tests) {
     for (const model::TestStep& step : test.steps) {
@@ -35,8 +13,10 @@ Result<ReloadedSets> ReloadedSets::Load(const model::PolicyModel& model,
       if (reload == nullptr) continue;
       const std::pair key(step.span.file, reload->file);
       if (loaded.reloads_.contains(key)) continue;
-      CURFEW_TRY(std::string path, PathOf(sources.name(step.span.file), reload->file));
-      CURFEW_TRY(Compilation made, CompileSet(std::span(&path, 1)));
+      const auto path =
+          source::FollowPath(sources.name(step.span.file), reload->file, {.root = root});
+      if (!path) return Failure(path.error()).In(fmt::format("reload \"{}\"", reload->file));
+      CURFEW_TRY(Compilation made, CompileSet(std::span(&*path, 1), {.root = root}));
       if (!made.is_valid()) {
         PrintDiagnostics(made, console);
         return Failure(FailureCode::InvalidPolicy,

@@ -1,6 +1,5 @@
 // The policy sets that tests put into force by `reload "file"`: each read, checked and compiled
-// once. Their own tests are not run. The path is relative to the folder of the file that holds the
-// test, and never leads out of it, as with `use`.
+// once. Their own tests are not run. A path leads where one of `use` may.
 #pragma once
 
 #include "compiler/base/console.h"
@@ -18,7 +17,8 @@ class ReloadedSets {
   // Of every test of the model, whose files are `sources`. InvalidPolicy where a set has mistakes,
   // which are printed.
   static Result<ReloadedSets> Load(const model::PolicyModel& model,
-                                   const source::SourceMap& sources, Console& console);
+                                   const source::SourceMap& sources, const std::string& root,
+                                   Console& console);
 
   [[nodiscard]] const testing::Reloads& reloads() const { return reloads_; }
 

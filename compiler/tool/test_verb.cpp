@@ -4,6 +4,7 @@
 #include "compiler/tool/compile_set.h"
 #include "compiler/tool/file_watch.h"
 #include "compiler/tool/reloads.h"
+#include "compiler/tool/root_option.h"
 #include "compiler/tool/verbs.h"
 
 #include <algorithm>
@@ -65,6 +66,7 @@ class TestVerb : public Verb {
     app.add_flag("-v,--verbose", text_.verbose, "show every test and question");
     app.add_option("--format", format_, "text, json or junit")
         ->check(CLI::IsMember({"text", "json", "junit"}));
+    root_.Configure(app);
     color_.Configure(app);
     app.add_flag("--coverage", text_.coverage,
                  "name the rules that no question met, and clauses not seen to hold and to fail");
@@ -110,8 +112,9 @@ class TestVerb : public Verb {
 
   // `files`, if it is there, gets the name of each file of the set, also of those that others name.
   int RunOnce(const NamePattern& wanted, Console& console, std::vector<std::string>* files) {
-    const auto made =
-        CompileSet(paths_, allow_empty_ ? source::Nothing::Fine : source::Nothing::Refused);
+    const auto made = CompileSet(
+        paths_, {.root = root_.folder(),
+                 .nothing = allow_empty_ ? source::Nothing::Fine : source::Nothing::Refused});
     if (!made) {
       console.Complain(made.error().message);
       return ExitStatusOf(made.error().code);
@@ -126,14 +129,14 @@ class TestVerb : public Verb {
       console.Complain(policy.error().In("internal fault: the compiled set").message);
       return exit_status::CouldNotRun;
     }
-    const auto reloaded = ReloadedSets::Load(*made->model, made->sources, console);
+    const auto reloaded = ReloadedSets::Load(*made->model, made->sources, root_.folder(), console);
     if (!reloaded) {
       console.Complain(reloaded.error().message);
       return ExitStatusOf(reloaded.error().code);
     }
     const interpret::Interpreter engine(*std::move(policy));
     const testing::Report report = testing::RunTests(
-        *made->model, made->sources, engine,
+        *made->model, made->sources, engine, made->written,
         [&wanted](std::string_view name) { return wanted.Meets(name); }, reloaded->reloads());
     return Print(report, made->sources, console);
   }
@@ -170,6 +173,7 @@ class TestVerb : public Verb {
   std::vector<std::string> paths_;
   std::string pattern_;
   std::string format_ = "text";
+  RootOption root_;
   ColorOption color_;
   testing::TextOptions text_;
   std::optional<double> threshold_;

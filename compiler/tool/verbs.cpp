@@ -11,6 +11,8 @@ Verbs CompilerVerbs() {
   verbs.push_back(MakeTestVerb());
   verbs.push_back(MakeEvalVerb());
   verbs.push_back(MakeExplainVerb());
+  verbs.push_back(MakeProveVerb());
+  verbs.push_back(MakeDiffVerb());
   verbs.push_back(MakeCompileVerb());
   verbs.push_back(MakeInspectVerb());
   verbs.push_back(MakeImportVerb());

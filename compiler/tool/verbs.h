@@ -13,6 +13,8 @@ std::unique_ptr<Verb> MakeTestVerb();
 std::unique_ptr<Verb> MakeImportVerb();
 std::unique_ptr<Verb> MakeEvalVerb();
 std::unique_ptr<Verb> MakeExplainVerb();
+std::unique_ptr<Verb> MakeProveVerb();
+std::unique_ptr<Verb> MakeDiffVerb();
 std::unique_ptr<Verb> MakeCompileVerb();
 std::unique_ptr<Verb> MakeInspectVerb();
 std::unique_ptr<Verb> MakeBenchVerb();

@@ -119,39 +119,6 @@ std::string WithoutParameters(std::string_view path) {
   return text;
 }
 
-// A segment of a glob without its escapes: what stands before and behind the star, if there is one.
-struct SegmentParts {
-  std::string before;
-  std::string behind;
-  bool has_star = false;
-};
-
-SegmentParts PartsOf(std::string_view segment) {
-  SegmentParts parts;
-  for (std::size_t i = 0; i < segment.size(); ++i) {
-    if (segment[i] == '*') {
-      parts.has_star = true;
-      continue;
-    }
-    if (segment[i] == '\\') ++i;
-    (parts.has_star ? parts.behind : parts.before).push_back(segment[i]);
-  }
-  return parts;
-}
-
-// Whether some segment meets both; neither is `**`.
-bool SegmentsMeet(std::string_view a, std::string_view b) {
-  const SegmentParts one = PartsOf(a);
-  const SegmentParts other = PartsOf(b);
-  if (!one.has_star) return MatchesSegment(b, one.before, Reading::Exact);
-  if (!other.has_star) return MatchesSegment(a, other.before, Reading::Exact);
-  const std::size_t front = std::min(one.before.size(), other.before.size());
-  const std::size_t back = std::min(one.behind.size(), other.behind.size());
-  return one.before.compare(0, front, other.before, 0, front) == 0 &&
-         std::equal(one.behind.end() - static_cast<std::ptrdiff_t>(back), one.behind.end(),
-                    other.behind.end() - static_cast<std::ptrdiff_t>(back));
-}
-
 // One segment of a glob that is not `**`: its stars are counted and its escapes checked; `out` gets
 // its canonical text.
 std::optional<Error> ReadGlobSegment(std::string_view segment, bool of_url, EscapedSlashes slash,
@@ -268,35 +235,6 @@ bool MatchesPathGlob(std::string_view glob, std::string_view path, Reading readi
   return MatchesSegments(glob, slashed, reading) ||
          MatchesSegments(glob, WithoutParameters(path), reading) ||
          MatchesSegments(glob, WithoutParameters(slashed), reading);
-}
-
-bool Meet(const PathGlob& a, const PathGlob& b) {
-  const auto one = SplitSegments(a.text);
-  const auto other = SplitSegments(b.text);
-  const auto spanning = [](const std::vector<std::string_view>& segments) {
-    return static_cast<std::size_t>(std::find(segments.begin(), segments.end(), "**") -
-                                    segments.begin());
-  };
-  // Segments before and behind `**`; without one the whole path stands before it.
-  const std::size_t one_front = spanning(one);
-  const std::size_t other_front = spanning(other);
-  const bool one_spans = one_front < one.size();
-  const bool other_spans = other_front < other.size();
-  const std::size_t one_back = one_spans ? one.size() - one_front - 1 : 0;
-  const std::size_t other_back = other_spans ? other.size() - other_front - 1 : 0;
-  if (!one_spans && !other_spans && one.size() != other.size()) return false;
-  if (one_spans && !other_spans && other.size() < one_front + one_back) return false;
-  if (other_spans && !one_spans && one.size() < other_front + other_back) return false;
-  const std::size_t front = std::min(one_front, other_front);
-  for (std::size_t i = 0; i < front; ++i) {
-    if (!SegmentsMeet(one[i], other[i])) return false;
-  }
-  const std::size_t back =
-      one_spans && other_spans ? std::min(one_back, other_back) : std::max(one_back, other_back);
-  for (std::size_t i = 1; i <= back; ++i) {
-    if (!SegmentsMeet(one[one.size() - i], other[other.size() - i])) return false;
-  }
-  return true;
 }
 
 Parsed<TextGlob> ParseTextGlob(std::string_view text) {

@@ -133,4 +133,6 @@ std::optional<std::string> MeetingPath(const PathGlob& a, const PathGlob& b) {
   return path.empty() ? "/" : path;
 }
 
+bool Meet(const PathGlob& a, const PathGlob& b) { return MeetingPath(a, b).has_value(); }
+
 }  // namespace curfew::values

@@ -45,6 +45,7 @@ class ReloadVerb final : public Verb {
   void Configure(CLI::App& app) override {
     app.add_option("POLICY", policies_, "files and folders of the policy set, or a bundle")
         ->required();
+    app.add_option("--root", root_, std::string(RootHelp));
     app.add_option("--trust", trusted_keys_, std::string(TrustHelp))->allow_extra_args(false);
     app.add_option("--sandbox", sandbox_, "only this one (default: all that run)");
     app.add_flag("--allow-empty", allow_empty_, "it is no failure when nothing runs");
@@ -68,7 +69,7 @@ class ReloadVerb final : public Verb {
       return Failure(FailureCode::Usage,
                      Printable(sandbox_, 60) + " is no sandbox's id; `curfew ps` lists them");
     }
-    CURFEW_TRY(const Bytes module, means_.open_policy(policies_, trusted_keys_));
+    CURFEW_TRY(const Bytes module, means_.open_policy(policies_, trusted_keys_, root_));
     CURFEW_TRY(const OwnedFd memory, host::SealBytes("curfew-module", module));
     CURFEW_TRY(const std::unique_ptr<Station> station, Station::Open(means_, state_));
     const Result<OwnedFd> native_code = NativeCodeFor(means_, station->state(), module);
@@ -177,6 +178,7 @@ class ReloadVerb final : public Verb {
   const Means& means_;
   std::vector<std::string> policies_;
   std::vector<std::string> trusted_keys_;
+  std::string root_;
   std::string sandbox_;
   bool allow_empty_ = false;
   std::string state_{host::StateDirectoryDefault};

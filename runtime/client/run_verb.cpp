@@ -78,6 +78,7 @@ class RunVerb final : public Verb {
   void Configure(CLI::App& app) override {
     app.add_option("POLICY", policies_, "files and folders of the policy set, or a bundle")
         ->required();
+    app.add_option("--root", root_, std::string(RootHelp));
     app.add_option("--trust", trusted_keys_, std::string(TrustHelp))->allow_extra_args(false);
     app.add_option("--task", task_, "the task, a JSON file")->required();
     app.add_option("--image", image_,
@@ -120,7 +121,7 @@ class RunVerb final : public Verb {
       CURFEW_TRY_VOID(keeper::ParseResolver(resolver));
     }
     CURFEW_TRY(const OwnedFd dial_from, OpenDialFrom());
-    CURFEW_TRY(const Bytes module, means_.open_policy(policies_, trusted_keys_));
+    CURFEW_TRY(const Bytes module, means_.open_policy(policies_, trusted_keys_, root_));
     CURFEW_TRY_VOID(ResolveImage(module, *task));
     CURFEW_TRY(const std::unique_ptr<Station> station, Station::Open(means_, state_));
     CURFEW_TRY(const lifecycle::SweepReport swept, station->Sweep(console, false));
@@ -251,6 +252,7 @@ class RunVerb final : public Verb {
   const Means& means_;
   std::vector<std::string> policies_;
   std::vector<std::string> trusted_keys_;
+  std::string root_;
   std::string task_;
   std::string image_;
   std::string out_;

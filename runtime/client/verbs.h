@@ -26,9 +26,9 @@ struct Means {
   host::Entropy& entropy;
   // The bytes of the module that these policies make, or that a bundle of them brings:
   // InvalidPolicy with the diagnostics as text. With keys to trust nothing but a bundle that one of
-  // them signed.
+  // them signed. With a root, files of the policies may name what lies below it.
   std::function<Result<Bytes>(std::span<const std::string> policies,
-                              std::span<const std::string> trusted_keys)>
+                              std::span<const std::string> trusted_keys, const std::string& root)>
       open_policy;
   // The sealed native code of a module's bytes; the failure says why it cannot be made.
   std::function<Result<OwnedFd>(ByteView module)> make_native_code;

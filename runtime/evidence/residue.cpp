@@ -390,10 +390,20 @@ class Search {
     // The name of a namespace only saves work: where it may not be read, the file still may.
     const Result<std::string> link = files_.ReadLink(ProcPath(pid, fmt::format("ns/{}", kind)));
     if (link && seen.contains(*link)) return;
-    const std::optional<std::string> text = ProcText(pid, file, one, fmt::format("pid {}", pid));
-    if (!text) return;
+    const Result<std::string> text = host::ReadText(files_, ProcPath(pid, file), ProcFileBytesMax);
+    if (!text) {
+      if (!HasLeft(pid, kind)) NoteUnreadable(pid, one, fmt::format("pid {}", pid), text.error());
+      return;
+    }
     if (link) seen.insert(*link);
     Lines(*text, each);
+  }
+
+  // A process that ends leaves its namespaces before it is dead, and what it shows of them can then
+  // be read no more.
+  bool HasLeft(pid_t pid, std::string_view kind) {
+    const Result<std::string> link = files_.ReadLink(ProcPath(pid, fmt::format("ns/{}", kind)));
+    return !link && IsGone(link.error());
   }
 
   void Mount(pid_t pid, std::string_view line) {

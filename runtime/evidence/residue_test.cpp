@@ -480,6 +480,20 @@ TEST_CASE("What the search cannot read is unknown, never clean") {
   CHECK(scene.Search().verdict() == Cleanness::Unknown);
 }
 
+TEST_CASE("A process that has left its namespaces and is not yet dead hides no mount in them") {
+  if (!IsRoot()) return;
+  Scene scene;
+  Child child([] {
+    if (unshare(CLONE_NEWNS) != 0) _exit(1);
+  });
+  const std::string proc = "/proc/" + std::to_string(child.pid());
+  fakes::FaultyFiles ending(*scene.files);
+  ending.RefuseReading(proc + "/mountinfo", SystemFailure(EINVAL, "read"));
+  CHECK(scene.Search(ending).verdict() == Cleanness::Unknown);
+  ending.RefuseReading(proc + "/ns/mnt", SystemFailure(ENOENT, "read"));
+  CheckClean(scene.Search(ending));
+}
+
 TEST_CASE("The mounts and sockets of a namespace that cannot be read are unknown") {
   if (!IsRoot()) return;
   Scene scene;

@@ -1,5 +1,6 @@
 #include "runtime/evidence/verify.h"
 
+#include "compiler/base/check.h"
 #include "runtime/evidence/canonical_json.h"
 #include "runtime/evidence/chain.h"
 #include "runtime/evidence/standing.h"
@@ -29,9 +30,22 @@ Verdict VerdictOf(const Failure& failure, std::string where) {
       return {Standing::Tampered, std::move(where), failure.message};
     case FailureCode::NotFound:
       return {Standing::Tampered, std::move(where), "missing: " + failure.message};
-    default:
+    case FailureCode::Usage:
+    case FailureCode::AlreadyExists:
+    case FailureCode::PermissionDenied:
+    case FailureCode::Unsupported:
+    case FailureCode::Denied:
+    case FailureCode::InvalidPolicy:
+    case FailureCode::Undecided:
+    case FailureCode::Interrupted:
+    case FailureCode::TimedOut:
+    case FailureCode::PeerGone:
+    case FailureCode::OutOfSpace:
+    case FailureCode::Busy:
+    case FailureCode::System:
       return {Standing::CouldNotRun, std::move(where), failure.message};
   }
+  CURFEW_UNREACHABLE("the switch names every code");
 }
 
 Verdict Tampered(std::string where, std::string why) {

@@ -383,24 +383,19 @@ Outcome Session::Deliver(const Frame& frame) {
 Outcome Session::OnAnswer(const Frame& frame) {
   const Waiting* waiting = Find<Waiting>(frame.id);
   if (waiting == nullptr || waiting->kind != frame.kind) return Unexpected(frame);
-  switch (frame.kind) {
-    case Kind::Up: {
-      CURFEW_TRY(const Up up, DecodeMessage<Up>(frame));
-      if (up.version != ProtocolVersion) {
-        return Failure(FailureCode::Unsupported,
-                       fmt::format("the image's agent speaks version {} and not {}; rebuild the "
-                                   "image with `./bootstrap build`",
-                                   up.version, ProtocolVersion));
-      }
-      break;
+  if (frame.kind == Kind::Up) {
+    CURFEW_TRY(const Up up, DecodeMessage<Up>(frame));
+    if (up.version != ProtocolVersion) {
+      return Failure(FailureCode::Unsupported,
+                     fmt::format("the image's agent speaks version {} and not {}; rebuild the "
+                                 "image with `./bootstrap build`",
+                                 up.version, ProtocolVersion));
     }
-    case Kind::Prepared: {
-      CURFEW_TRY(const Prepared prepared, DecodeMessage<Prepared>(frame));
-      if (!IsPlainPath(prepared.program)) return Unexpected(frame);
-      break;
-    }
-    default:
-      if (!frame.payload.empty()) return Unexpected(frame);
+  } else if (frame.kind == Kind::Prepared) {
+    CURFEW_TRY(const Prepared prepared, DecodeMessage<Prepared>(frame));
+    if (!IsPlainPath(prepared.program)) return Unexpected(frame);
+  } else if (!frame.payload.empty()) {
+    return Unexpected(frame);
   }
   const auto open = TakeOpen(frame.id);
   std::get<Waiting>(open->what).reply(frame);

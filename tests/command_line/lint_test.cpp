@@ -118,6 +118,19 @@ TEST_CASE("lint: a suppression is judged for the day that --now says") {
   CHECK_THAT(over.err, Contains("[CUR9415]"));
 }
 
+TEST_CASE("lint: what a file declares that only another names may be for another set") {
+  const Workplace place;
+  place.Write("hosts.curfew",
+              "language 1\nhosts mirrors [\"mirror.example\"]\n"
+              "attributes task {\n  ticket: string?\n}\n");
+  std::string policy(kClean);
+  policy.insert(policy.find("\nimage"), "\nuse \"hosts.curfew\"\n");
+  place.Write("p.curfew", policy);
+  CHECK(place.Shell("curfew lint --fail-level info p.curfew").err == "");
+  const Ran whole = place.Shell("curfew lint --fail-level info p.curfew hosts.curfew");
+  CHECK_THAT(whole.err, Contains("[CUR9507]") && Contains("[CUR9508]"));
+}
+
 TEST_CASE("lint: explains each code and lists the rules") {
   const Workplace place;
   const Ran page = place.Shell("curfew lint --explain CUR9205");
@@ -186,10 +199,29 @@ TEST_CASE("fix: bad input is one clear complaint and changes nothing") {
   CHECK(place.Shell("curfew fix").status == 1);
   CHECK(place.Shell("curfew fix nowhere").status == 1);
   CHECK(place.Shell("curfew fix p.curfew --code CUR1").status == 1);
-  CHECK(place.Shell("curfew fix - < p.curfew").status == 1);
   CHECK(place.Shell("curfew fix - --dry-run < p.curfew").status == 2);
   CHECK(place.Shell("ln -s p.curfew link.curfew; curfew fix link.curfew").status == 1);
   CHECK(place.Read("p.curfew") == std::string(kClean) + std::string(kFindings));
+}
+
+TEST_CASE("fix: standard input goes, mended, to standard output") {
+  const Workplace place;
+  const std::string before = std::string(kClean) + std::string(kFindings);
+  place.Write("p.curfew", before);
+  const Ran fixed = place.Shell("curfew fix - < p.curfew");
+  CHECK(fixed.status == 0);
+  CHECK_THAT(fixed.err, Contains("[CUR9415]") && Contains("<stdin>:"));
+  CHECK(place.Read("p.curfew") == before);
+  CHECK(place.Shell("curfew fix p.curfew").status == 0);
+  CHECK(fixed.out == place.Read("p.curfew"));
+  const Ran again = place.Shell("curfew fix - < p.curfew");
+  CHECK(again.out == place.Read("p.curfew"));
+  CHECK(again.err == "");
+  // What cannot be mended is passed on as it is, and said.
+  place.Write("p.curfew", Replaced(std::string(kClean), "ttl 1h", "ttl 1x"));
+  const Ran left = place.Shell("curfew fix - < p.curfew");
+  CHECK(left.status == 3);
+  CHECK(left.out == place.Read("p.curfew"));
 }
 
 TEST_CASE("fix: a file that only another names is read and not changed") {

@@ -75,8 +75,9 @@ TEST_CASE("what cannot be read is said where it is named") {
     CHECK_THAT(ran.err, Contains("[CUR3014]"));
   };
   says("use \"absent.curfew\"\n", "No such file");
-  says("use \"/etc/passwd.curfew\"\n", "relative to it");
+  says("use \"/etc/passwd.curfew\"\n", "relative to its own folder");
   says("use \"../p/task.curfew\"\n", "leads out of the folder");
+  says("use \"../p/task.curfew\"\n", "`--root FOLDER`");
   says("use \"x/../../p/task.curfew\"\n", "leads out of the folder");
   says("use \"hosts.txt\"\n", "end in `.curfew`");
   says("hosts npm from \"a.curfew\"\n", "not in a policy");
@@ -89,6 +90,53 @@ TEST_CASE("what cannot be read is said where it is named") {
   says("hosts npm from \"pipe\"\n", "not a regular file");
   says("hosts npm from \"folder\"\n", "not a regular file");
   says("hosts npm from \"loop\"\n", "symbolic links");
+}
+
+TEST_CASE("with a root, files name what lies below it and nothing else, for every verb") {
+  const Workplace place;
+  WriteSet(place);
+  place.Write("apart/task.curfew", "language 1\nuse \"../p/task.curfew\"\n");
+  place.Write("request.json",
+              R"({"version": 1, "action": "observe", "observe": {"what": "logs"},
+                  "caller": {"id": "user:ana"}, "sandbox": {"class": "work",
+                  "creator": "user:ana"}})");
+  place.Write("p/plain.curfew", "language 1\n");
+  REQUIRE(place.Shell("mkdir inner; ln -s ../p/plain.curfew inner/link.curfew").status == 0);
+  for (const char* verb :
+       {"check", "lint --fail-level error", "test", "fix --dry-run", "compile -o x.bundle",
+        "inspect", "eval --request request.json", "explain --request request.json"}) {
+    const auto ask = [&](std::string_view options) {
+      return place.Shell(fmt::format("curfew {} {} apart/task.curfew", verb, options));
+    };
+    INFO(verb);
+    CHECK(ask("").status == 3);
+    CHECK(ask("--root .").status == 0);
+    CHECK(place.Shell(fmt::format("CURFEW_ROOT=. curfew {} apart/task.curfew", verb)).status == 0);
+    const Ran out = ask("--root apart");
+    CHECK(out.status == 3);
+    CHECK_THAT(out.out + out.err, Contains("outside of the root `apart`"));
+    const Ran absent = ask("--root absent");
+    CHECK(absent.status == 1);
+    CHECK_THAT(absent.err, Contains("--root"));
+  }
+  const auto says = [&](std::string_view text, std::string_view root, std::string_view why) {
+    place.Write("inner/a.curfew", text);
+    const Ran ran = place.Shell(fmt::format("curfew check --root {} inner/a.curfew", root));
+    INFO(text << "\n" << ran.err);
+    CHECK(ran.status == 3);
+    CHECK_THAT(ran.err, Contains(std::string(why)) && Contains("[CUR3014]"));
+  };
+  says("use \"link.curfew\"\n", "inner", "outside of the root");
+  says("use \"../p/task.curfew\"\n", "inner", "outside of the root");
+  says("use \"../inner/../p/task.curfew\"\n", "inner", "outside of the root");
+  says("use \"../p/absent.curfew\"\n", ".", "No such file");
+  says("use \"/etc/x.curfew\"\n", "/", "relative to its own folder");
+  // A root bounds what lies beside the file too.
+  place.Write("inner/b.curfew", "language 1\n");
+  says("use \"b.curfew\"\n", "p", "outside of the root");
+  // A link is followed as far as the root reaches.
+  place.Write("inner/a.curfew", "use \"link.curfew\"\n");
+  CHECK(place.Shell("curfew check --root . inner/a.curfew").status == 0);
 }
 
 TEST_CASE("mistakes of a list file have its lines") {
@@ -144,7 +192,15 @@ TEST_CASE("a test puts another set into force, which is found below its folder")
               set("2h", "test \"t\" { create -> deny  reload \"../x.curfew\" }\n"));
   ran = place.Shell("curfew test p/task.curfew");
   CHECK(ran.status == 3);
-  CHECK_THAT(ran.err, Contains("without `..`"));
+  CHECK_THAT(ran.err, Contains("`..` leads out"));
+  // A link out is as good as `..`, and a root may allow both.
+  place.Write("x.curfew", set("30m", ""));
+  place.Write("p/task.curfew", set("2h", "test \"t\" { create -> deny  reload \"l.curfew\" }\n"));
+  REQUIRE(place.Shell("ln -s ../x.curfew p/l.curfew").status == 0);
+  ran = place.Shell("curfew test p/task.curfew");
+  CHECK(ran.status == 3);
+  CHECK_THAT(ran.err, Contains("a link leads out"));
+  CHECK(place.Shell("curfew test --root . p/task.curfew").status != 3);
 }
 
 }  // namespace

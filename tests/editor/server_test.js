@@ -81,8 +81,13 @@ class Editor {
       contentChanges,
     });
   }
-  // The diagnostics of a file once they are as `wanted` says.
+  // The errors of a file once they are as `wanted` says.
   diagnostics(name, wanted) {
+    return this.shown(name, wanted,
+      (one) => one.severity === protocol.DiagnosticSeverity.Error);
+  }
+  // The same of what is shown and `is` one of.
+  shown(name, wanted, is) {
     return new Promise((resolve, reject) => {
       const timer = setTimeout(
         () => reject(new Error(`${name}: ${JSON.stringify(this.published.get(this.uri(name)))}`)),
@@ -90,9 +95,11 @@ class Editor {
       timer.unref();  // of two that are waited for, one may never come
       const look = () => {
         const params = this.published.get(this.uri(name));
-        if (params === undefined || !wanted(params.diagnostics)) return false;
+        if (params === undefined) return false;
+        const list = params.diagnostics.filter(is);
+        if (!wanted(list)) return false;
         clearTimeout(timer);
-        resolve(params.diagnostics);
+        resolve(list);
         return true;
       };
       if (!look()) this.waiting.push(look);
@@ -199,6 +206,39 @@ session('diagnostics while typing, a fix, and formatting', async (editor, answer
   const check = spawn(program, ['fmt', '--check', path.join(editor.folder, 'check.curfew')]);
   assert.strictEqual(await new Promise((resolve) => check.on('exit', resolve)), 0);
   fs.rmSync(path.join(editor.folder, 'check.curfew'));
+});
+
+session('what lint finds, with its fix, until it is suppressed', async (editor) => {
+  editor.write('shared/images.curfew', images);
+  const text = policy + 'hosts idle ["npm.example"]\n';
+  editor.write('task.curfew', text);
+  editor.open('task.curfew', text);
+  const isUnused = (one) => one.code === 'CUR9507';
+  const found = await editor.shown('task.curfew', (list) => list.length === 1, isUnused);
+  assert.strictEqual(found[0].severity, protocol.DiagnosticSeverity.Warning);
+  assert.deepStrictEqual(found[0].range.start, place(text, 'idle', 0));
+
+  const actions = await editor.ask(protocol.CodeActionRequest.type, 'task.curfew', {
+    range: found[0].range, context: { diagnostics: found },
+  });
+  const action = actions.find((one) => isUnused(one.diagnostics[0]));
+  const edits = action.edit.changes[editor.uri('task.curfew')];
+  assert.strictEqual(applied(text, edits), policy);
+
+  const suppressed = text.replace('hosts idle',
+    '# curfew: allow CUR9507 until ' + new Date(Date.now() + 86400000).toISOString().replace(/\.\d+/, '') +
+    ' because "soon"\nhosts idle');
+  editor.change('task.curfew', { text: suppressed });
+  await editor.shown('task.curfew', (list) => list.length === 0, isUnused);
+  await editor.shown('task.curfew', (list) => list.length === 0, (one) => /^CUR900/.test(one.code));
+
+  // Hover has what holds in the end.
+  const chain = policy + 'sandbox tight narrows coding when task.risk == low { lifetime { ttl 30m } }\n';
+  editor.change('task.curfew', { text: chain });
+  const hover = await editor.ask(protocol.HoverRequest.type, 'task.curfew', {
+    position: place(chain, 'tight', 1),
+  });
+  assert.match(hover.contents.value, /lifetime ttl: `30m`/);
 });
 
 session('a second place, in another file, and a file that is mended on disk', async (editor) => {

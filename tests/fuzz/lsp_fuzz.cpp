@@ -31,10 +31,11 @@ void ReadFrames(std::string_view bytes) {
 
 void Converse(std::string_view bytes) {
   std::size_t answers = 0;
-  lsp::Server server("fuzz", [&](const std::string& body) {
+  const auto send = [&](const std::string& body) {
     ++answers;
     CURFEW_CHECK(lsp::Json::accept(body), "what is sent is JSON");
-  });
+  };
+  lsp::Server server({.version = "fuzz", .now_ms = [] { return std::int64_t{0}; }}, send);
   // No document lies in the workspace, so that no folder of this machine is searched.
   server.Receive(
       R"({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {"workspaceFolders":

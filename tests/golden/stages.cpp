@@ -104,8 +104,8 @@ Printed TestAndPrint(const source::SourceMap& sources, const Print& print) {
   auto policy = module::PolicyModule::Load(bytes, 0);
   if (!policy) return {policy.error().message + "\n", true};
   const interpret::Interpreter engine(*std::move(policy));
-  const testing::Report report =
-      testing::RunTests(model, sources, engine, [](std::string_view) { return true; });
+  const testing::Report report = testing::RunTests(model, sources, engine, code->written,
+                                                   [](std::string_view) { return true; });
   return {print(report), report.failed() > 0};
 }
 

@@ -136,7 +136,8 @@ Value RequestGenerator::ValueOf(Action action, Slot which) {
   if (path == "egress.scheme" && r_.OneIn(2)) return number(1);
   if (path == "egress.method") return Text(r_.Pick({"GET", "GET", "HEAD", "POST", "get", "PUT"}));
   if (path == "egress.path")
-    return Text(r_.Pick({"/", "/a", "/a/", "/a/x/b", "/A/X", "/a/x", "/a%2Fb", "/a/x%2Fb"}));
+    return Text(r_.Pick({"/", "/a", "/a/", "/a/x/b", "/A/X", "/a/x", "/a%2Fb", "/a/x%2Fb",
+                         "/A;p/x;q/b", "/;p/a", "/a;p", "/a;/x", "/a;p%2Fx/b", "/a%3Bp/x"}));
   if (path == "egress.query") {
     return Text(r_.Pick({"", "k=v", "k=v", "k=v&k=v", "K=v", "k=a+b", "k=a%20b", "k=v;l=w",
                          "l=w&k=v", "k=%76", "x=1&k=v%", "k"}));
@@ -266,7 +267,7 @@ void RequestGenerator::MakeLikely(Request& request) {
     request.Set(slot::EgressIp,
                 Text(std::string(AsText(values::ParseAddress("93.184.216.34")->bytes))));
     request.Set(slot::EgressMethod, Text(r_.Pick({"GET", "GET", "POST"})));
-    request.Set(slot::EgressPath, Text(r_.Pick({"/a", "/a", "/a/x/b", "/a%2Fb"})));
+    request.Set(slot::EgressPath, Text(r_.Pick({"/a", "/a", "/a/x/b", "/a%2Fb", "/a;p/x/b"})));
     if (!r_.OneIn(8)) request.SetAbsent(slot::EgressUpgrade);
     request.SetInteger(slot::EgressRequests, 1 + static_cast<std::int64_t>(r_.Below(3)));
     request.SetInteger(slot::EgressBytes, kMiB);

@@ -157,6 +157,9 @@ class NaiveDecision {
   // By every `access` that holds for the class; nobody, where there is none.
   Truth IsListed(const model::Class& of) const;
   Truth IsGranted(const model::AccessGrant& access) const;
+  [[nodiscard]] bool ImageFits(const model::Class& of) const;
+  void NameGrant(const std::string& id, bool image_fits, Slot wish,
+                 const std::vector<std::string>& granted);
   void IdentityWishes(const model::Class& of);
   void Limits(const model::Class& of);
   void Expose(const model::Class& of);

@@ -85,18 +85,7 @@ void NaiveDecision::Persist(const model::Class& of) {
   const std::string id = of.name + ".filesystem.persist";
   const Truth is_operator = NumberIs(slot::CallerOperator, [](Wide n) { return n == 1; });
   bool written = false;
-  bool image_fits = false;
-  bool first = true;
-  for (const model::Class* link : Links(of)) {
-    if (first && (!link->image.allow.empty() || link->image.allow_none)) {
-      first = false;
-      const Fact image = Text(slot::CreateImage);
-      for (const model::ImageGrant& grant : link->image.allow) {
-        image_fits =
-            image_fits || (image && image->text == AsText(At(m_, grant.image).digest.bytes));
-      }
-    }
-  }
+  const bool image_fits = ImageFits(of);
   for (const model::Class* link : Links(of)) {
     const auto& persists = link->filesystem.persists;
     if (persists.empty() && !link->filesystem.persist_none) continue;

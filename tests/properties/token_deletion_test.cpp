@@ -1,10 +1,10 @@
 // Deleting one token of a valid policy never yields a policy that compiles and allows more
 // (language.md section 8), save for what only restricts. Every token of generated sets is deleted.
 #include "compiler/schema/schema.h"
-#include "compiler/syntax/token_list.h"
 #include "tests/properties/compiled_set.h"
 #include "tests/properties/generated_policy.h"
 #include "tests/properties/generated_request.h"
+#include "tests/properties/lost_token.h"
 
 #include <map>
 
@@ -16,19 +16,6 @@ namespace {
 
 constexpr std::size_t kSets = 3;
 constexpr std::size_t kRequests = 300;
-
-// The exceptions: `not`, since a denial of the opposite is another denial, and elements of a list
-// in brackets, since one thing less is denied.
-bool MayOpen(const syntax::TokenList& list, std::size_t at) {
-  if (list.TextOf(list.tokens[at]) == "not") return true;
-  int depth = 0;
-  for (std::size_t i = 0; i < at; ++i) {
-    const auto text = list.TextOf(list.tokens[i]);
-    if (text == "[") ++depth;
-    if (text == "]") --depth;
-  }
-  return depth > 0;
-}
 
 // Facts that no gate states together: the sum of all files is less than one of them.
 bool IsImpossible(const module::Request& request) {

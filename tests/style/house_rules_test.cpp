@@ -38,7 +38,8 @@ TEST_CASE("examples are whole, and shipped policies are tested in the language")
   Tree tree{{{"examples/01-a/README.md", ""},
              {"examples/01-a/task.json", ""},
              {"examples/01-a/a.curfew", "sandbox a {}\n\ntest \"a\" {}\n"},
-             {"policies/x/y.curfew", "\ntest \"y\" {}\n"}}};
+             {"policies/x/y.curfew", "sandbox y {}\n\ntest \"y\" {}\n"},
+             {"policies/x/part.curfew", "hosts mirrors [\"mirror.example\"]\n"}}};
   CHECK(CheckExamplesAndPolicies(tree).empty());
   tree.files["policies/x/y.curfew"] = "sandbox y {}\n";
   tree.files.erase("examples/01-a/task.json");

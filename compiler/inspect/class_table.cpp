@@ -1,7 +1,7 @@
-#include "compiler/tool/class_table.h"
+#include "compiler/inspect/class_table.h"
 
 #include "compiler/base/text.h"
-#include "compiler/tool/answer.h"
+#include "compiler/inspect/plan_text.h"
 #include "compiler/values/quantity.h"
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-namespace curfew::tool {
+namespace curfew::inspect {
 namespace {
 
 using module::PlanTemplate;
@@ -21,23 +21,7 @@ constexpr std::array<std::string_view, 6> Planes = {"image",   "identity", "file
 constexpr std::string_view NoPlane = "rules";
 constexpr std::string_view TheSet = "set";
 
-using ToText = std::string (*)(std::int64_t);
 std::string CountText(std::int64_t count) { return std::to_string(count); }
-
-std::string BoundText(const module::Bound& bound, ToText text) {
-  if (!bound.standard) return "at most " + text(bound.most);
-  if (*bound.standard == bound.most) return text(bound.most);
-  return fmt::format("{} at most {}", text(*bound.standard), text(bound.most));
-}
-
-std::string RecordText(const module::Evidence& evidence) {
-  std::string exceptions;
-  for (const schema::ActionInfo& info : schema::Actions()) {
-    if (!evidence.unrecorded_allows[static_cast<std::size_t>(info.action)]) continue;
-    exceptions.append(exceptions.empty() ? " except " : ", ").append(info.word).append(" allow");
-  }
-  return "all" + exceptions;
-}
 
 // With every plane, in the language's order; what stays empty is not told.
 ClassTable EmptyTable(std::string name) {
@@ -163,6 +147,11 @@ RulePlace PlaceOf(std::string_view id) {
   return place;
 }
 
+// What stays empty is not told.
+void DropEmptyPlanes(ClassTable& table) {
+  std::erase_if(table.planes, [](const PlaneTable& plane) { return plane.rows.empty(); });
+}
+
 void AddRules(const module::PolicyModule& policy, std::vector<ClassTable>& tables) {
   ClassTable of_set = EmptyTable(std::string(TheSet));
   std::set<std::string_view> told;  // an id may have several rows
@@ -184,13 +173,17 @@ void AddRules(const module::PolicyModule& policy, std::vector<ClassTable>& table
                          .line = rule.line});
   }
   tables.push_back(std::move(of_set));
-  for (ClassTable& table : tables) {
-    std::erase_if(table.planes, [](const PlaneTable& plane) { return plane.rows.empty(); });
-  }
+  for (ClassTable& table : tables) DropEmptyPlanes(table);
   std::erase_if(tables, [](const ClassTable& table) { return table.planes.empty(); });
 }
 
 }  // namespace
+
+ClassTable TableOf(const module::PlanTemplate& plan) {
+  ClassTable table = ClassRows(plan).table();
+  DropEmptyPlanes(table);
+  return table;
+}
 
 std::vector<ClassTable> TablesOf(const module::PolicyModule& policy) {
   std::vector<ClassTable> tables;
@@ -219,4 +212,4 @@ std::string RenderText(const ClassTable& table) {
   return text;
 }
 
-}  // namespace curfew::tool
+}  // namespace curfew::inspect

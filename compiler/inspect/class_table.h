@@ -2,13 +2,14 @@
 // class of a chain said it. For people and programs that look at a set as a whole.
 #pragma once
 
+#include "compiler/module/plan_template.h"
 #include "compiler/module/policy_module.h"
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
-namespace curfew::tool {
+namespace curfew::inspect {
 
 struct PlaneRow {
   std::string what;     // ttl, image, allow, deny, …
@@ -26,8 +27,10 @@ struct ClassTable {
   std::vector<PlaneTable> planes;
 };
 
+// What a class grants and bounds, without the rules.
+ClassTable TableOf(const module::PlanTemplate& plan);
 // In the module's order of classes, the set's own rules last; built-in rules are not told.
 std::vector<ClassTable> TablesOf(const module::PolicyModule& policy);
 std::string RenderText(const ClassTable& table);
 
-}  // namespace curfew::tool
+}  // namespace curfew::inspect
