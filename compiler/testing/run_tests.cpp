@@ -433,6 +433,7 @@ CoverageReport CoverageOf(const model::PolicyModel& model, const module::PolicyM
   for (module::RuleIndex rule = 0; rule < policy.rule_count(); ++rule) {
     const module::RuleInfo info = policy.rule(rule);
     if (info.file.empty()) continue;  // nobody wrote it
+    if (info.never) continue;         // proven of every request, so that none has to show it
     if (info.effect == module::Effect::Deny && silences.contains(info.id)) continue;
     if (info.id != last) {
       close();
