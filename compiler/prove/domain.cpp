@@ -127,8 +127,10 @@ Domain AddressDomain(const Atoms& atoms) {
   blocks.push_back(embedding({0x20, 0x02}, 16));
   blocks.push_back(embedding({}, 96));
   blocks.push_back(embedding({}, 127));
-  // Two that people know: a public one of each family.
-  blocks.push_back(embedding({0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 93, 184, 215, 14}, 128));
+  // One that people know for public stands for all like it.
+  const values::Cidr known =
+      embedding({0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 93, 184, 215, 14}, 128);
+  blocks.push_back(known);
   for (const values::Cidr& block : blocks) {
     begins.insert(block.base.bytes);
     if (const auto behind = Behind(block)) begins.insert(*behind);
@@ -138,6 +140,9 @@ Domain AddressDomain(const Atoms& atoms) {
     const values::Address address{bytes};
     if (values::Unwrap(address) == address) domain.values.emplace_back(AsText(bytes));
   }
+  const auto place =
+      std::find(domain.values.begin(), domain.values.end(), std::string(AsText(known.base.bytes)));
+  std::rotate(domain.values.begin(), place, place + 1);
   domain.is_whole = atoms.copies <= 1;
   domain.why_not = "addresses are compared with other facts";
   return domain;
