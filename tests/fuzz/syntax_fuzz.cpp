@@ -23,7 +23,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   diagnostics::RenderText(sink, sources);
   diagnostics::RenderJson(sink, sources);
-  diagnostics::RenderSarif(sink, sources, "1");
+  // Its rules are the whole registry, which takes longer than all the rest: for some inputs only.
+  if (size % 16 == 0) diagnostics::RenderSarif(sink, sources, "1");
   diagnostics::RenderJunit(sink, sources);
   diagnostics::RenderGithub(sink, sources);
   return 0;
