@@ -1,6 +1,7 @@
 #include "compiler/module/json_value.h"
 
 #include "compiler/base/text.h"
+#include "compiler/module/tables.h"
 #include "compiler/values/address.h"
 #include "compiler/values/host.h"
 #include "compiler/values/path.h"
@@ -155,27 +156,7 @@ std::variant<Value, ValueProblem> DecodeOne(const JsonValue& json, const FactTyp
   return FromString(json.text, type, arena);
 }
 
-bool HoldsText(TypeKind kind) {
-  switch (kind) {
-    case TypeKind::Bool:
-    case TypeKind::Int:
-    case TypeKind::Duration:
-    case TypeKind::Size:
-    case TypeKind::Time:
-    case TypeKind::Enum:
-      return false;
-    case TypeKind::Text:
-    case TypeKind::Principal:
-    case TypeKind::Ip:
-    case TypeKind::Cidr:
-    case TypeKind::Host:
-    case TypeKind::UrlPath:
-    case TypeKind::FilePath:
-    case TypeKind::Digest:
-      return true;
-  }
-  CURFEW_UNREACHABLE("the switch names every kind");
-}
+bool HoldsText(TypeKind kind) { return ClassOf(kind, schema::Collection::One) == ValueClass::Text; }
 
 void SortSet(std::vector<Value>& items, TypeKind kind) {
   if (HoldsText(kind)) {

@@ -1,5 +1,6 @@
 #include "compiler/prove/facts.h"
 
+#include "compiler/module/tables.h"
 #include "compiler/schema/axioms.h"
 
 #include <algorithm>
@@ -39,25 +40,7 @@ void BoundByType(Fact& fact, bool may_be_negative) {
 }  // namespace
 
 bool Fact::is_number() const {
-  switch (kind) {
-    case TypeKind::Bool:
-    case TypeKind::Int:
-    case TypeKind::Duration:
-    case TypeKind::Size:
-    case TypeKind::Time:
-    case TypeKind::Enum:
-      return true;
-    case TypeKind::Text:
-    case TypeKind::Principal:
-    case TypeKind::Ip:
-    case TypeKind::Cidr:
-    case TypeKind::Host:
-    case TypeKind::UrlPath:
-    case TypeKind::FilePath:
-    case TypeKind::Digest:
-      return false;
-  }
-  CURFEW_UNREACHABLE("the switch names every kind");
+  return module::ClassOf(kind, schema::Collection::One) == module::ValueClass::Integer;
 }
 
 bool Fact::is_duration_or_time() const {

@@ -1,3 +1,4 @@
+#include "compiler/module/tables.h"
 #include "runtime/gate/permit.h"
 
 #include <cstring>
@@ -9,25 +10,7 @@ using schema::TypeKind;
 namespace {
 
 bool IsNumber(TypeKind kind) {
-  switch (kind) {
-    case TypeKind::Bool:
-    case TypeKind::Int:
-    case TypeKind::Duration:
-    case TypeKind::Size:
-    case TypeKind::Time:
-    case TypeKind::Enum:
-      return true;
-    case TypeKind::Text:
-    case TypeKind::Principal:
-    case TypeKind::Ip:
-    case TypeKind::Cidr:
-    case TypeKind::Host:
-    case TypeKind::UrlPath:
-    case TypeKind::FilePath:
-    case TypeKind::Digest:
-      return false;
-  }
-  return false;
+  return module::ClassOf(kind, schema::Collection::One) == module::ValueClass::Integer;
 }
 
 std::string BytesOf(const module::Value& value, TypeKind kind) {
