@@ -24,6 +24,7 @@ struct Claim {
     NotTrue,   // it is false or neither
     NotFalse,  // it is true or neither
     IsNamed,   // of a create: it names its class
+    NotNamed,  // of a create: it does not
     All,       // every part holds; of none: yes
     Some       // some part holds; of none: no
   };

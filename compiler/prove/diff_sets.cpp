@@ -89,7 +89,7 @@ SetDifference Diff(const interpret::Interpreter& before, const interpret::Interp
     if (!other) continue;
     std::string words = PlanWords(before.module().plan(i), after.module().plan(*other));
     if (words.empty()) continue;
-    difference.plans.push_back({name, std::move(words), creates.AllowedByBoth(i, steps)});
+    difference.plans.push_back({name, std::move(words), creates.AllowedByBoth(i, *other, steps)});
   }
   return difference;
 }

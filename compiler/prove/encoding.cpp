@@ -97,8 +97,9 @@ Bool Encoding::Of(const Claim& claim) {
     for (const Claim& part : claim.parts) parts.push_back(Of(part));
     return claim.kind == Claim::Kind::All ? s_.And(parts) : s_.Or(parts);
   }
-  if (claim.kind == Claim::Kind::IsNamed) {
-    return PresentIn({}, space_.BuiltIn(schema::slot::CreateClass));
+  if (claim.kind == Claim::Kind::IsNamed || claim.kind == Claim::Kind::NotNamed) {
+    const Bool is_named = PresentIn({}, space_.BuiltIn(schema::slot::CreateClass));
+    return claim.kind == Claim::Kind::IsNamed ? is_named : s_.Not(is_named);
   }
   const Truth truth =
       claim.node == module::NoIndex ? Fixed(true) : Of(claim.view, claim.node, nullptr);
@@ -112,6 +113,7 @@ Bool Encoding::Of(const Claim& claim) {
     case Claim::Kind::NotFalse:
       return s_.Not(truth.fails);
     case Claim::Kind::IsNamed:
+    case Claim::Kind::NotNamed:
     case Claim::Kind::All:
     case Claim::Kind::Some:
       break;

@@ -1,5 +1,7 @@
 #include "compiler/prove/one_way.h"
 
+#include "compiler/prove/class_choice.h"
+
 #include <algorithm>
 #include <array>
 #include <map>
@@ -41,7 +43,9 @@ OneWay::OneWay(Action action, const interpret::Interpreter& allows,
     : allows_(allows),
       denies_(denies),
       space_(SpaceOf(action, allows, denies)),
-      search_(space_, {&allows, &denies}, solver) {}
+      search_(space_, {&allows, &denies}, solver) {
+  if (action == Action::Create) alike_ = ChosenAlike(space_);
+}
 
 // ---- What changed -------------------------------------------------------------------------------
 
@@ -75,48 +79,30 @@ std::set<FactId> OneWay::UnlikeDefaults(View mine, View theirs) const {
   return unlike;
 }
 
-bool OneWay::SelectsOtherwise() const {
-  const module::Tables& one = space_.tables(kMine);
-  const module::Tables& other = space_.tables(kTheirs);
-  if (one.classes.size() != other.classes.size()) return true;
-  Sameness sameness(space_, {});
-  for (ClassIndex i = 0; i < one.classes.size(); ++i) {
-    const module::ClassRecord& a = one.classes[i];
-    const module::ClassRecord& b = other.classes[i];
-    const auto links = [](const module::Tables& t, const module::ClassRecord& of) {
-      return t.class_links.subspan(of.narrowed_by.first, of.narrowed_by.count);
-    };
-    if (one.NameOf(a.name) != other.NameOf(b.name) || a.by_name != b.by_name ||
-        sameness.Of(kMine, a.when) != sameness.Of(kTheirs, b.when) ||
-        !std::ranges::equal(links(one, a), links(other, b))) {
-      return true;
-    }
-  }
-  return false;
-}
-
-OneWay::Changes OneWay::ChangesOf(ClassIndex of_class) {
+OneWay::Changes OneWay::ChangesOf(ClassIndex of_class, ClassIndex of_other) const {
   Changes changes;
   changes.mine = of_class;
-  if (of_class != module::NoClass) {
-    const auto other = denies_.module().FindClass(allows_.module().class_name(of_class));
-    changes.other = other.value_or(module::NoClass);
-  }
+  changes.other = of_other;
   const View mine = search_.ViewOf(kMine, of_class);
-  const View theirs = search_.ViewOf(kTheirs, changes.other);
+  const View theirs = search_.ViewOf(kTheirs, of_other);
   Sameness sameness(space_, UnlikeDefaults(mine, theirs));
-  std::set<std::uint32_t> old;
-  const module::Tables& one = space_.tables(kMine);
-  const module::Tables& other = space_.tables(kTheirs);
+  // A condition of a check is another question than that of a denial.
+  const auto told = [&](Side side, ClassIndex in, std::uint32_t entry) {
+    return std::pair(search_.ViewOfDenial(side, in, entry).block == module::NoIndex,
+                     sameness.Of(side, space_.tables(side).entries[entry].condition));
+  };
+  std::set<std::pair<bool, std::uint32_t>> old;
   for (const std::uint32_t entry : search_.AllDenials(kMine, of_class)) {
-    old.insert(sameness.Of(kMine, one.entries[entry].condition));
+    old.insert(told(kMine, of_class, entry));
   }
-  for (const std::uint32_t entry : search_.AllDenials(kTheirs, changes.other)) {
-    if (old.contains(sameness.Of(kTheirs, other.entries[entry].condition))) continue;
-    changes.new_denials.push_back(entry);
+  for (const std::uint32_t entry : search_.AllDenials(kTheirs, of_other)) {
+    if (!old.contains(told(kTheirs, of_other, entry))) changes.new_denials.push_back(entry);
   }
   CompareGroups(mine, theirs, sameness, changes);
-  changes.selection = space_.action() == Action::Create && SelectsOtherwise();
+  if (space_.action() == Action::Create) {
+    changes.is_renamed =
+        allows_.module().class_name(of_class) != denies_.module().class_name(of_other);
+  }
   return changes;
 }
 
@@ -156,7 +142,6 @@ Claim OneWay::Uncounted(const Changes& changes, View view, const module::Request
   const Range groups = t.blocks[view.block].groups;
   for (std::uint32_t g = groups.first; g < groups.first + groups.count; ++g) {
     const bool may_lack =
-        changes.selection ||
         std::ranges::any_of(changes.groups, [&](const auto& group) { return group.first == g; });
     if (!may_lack) continue;
     std::vector<Claim> all;
@@ -178,36 +163,17 @@ OneWay::Further OneWay::Denied(const Changes& changes, const module::Request& re
   const Decided decided = DecisionOf(denies_, request);
   if (decided.effect == module::Effect::Deny) return std::nullopt;
   const module::Tables& t = space_.tables(kTheirs);
-  // It is denied only where a denial holds, an allow does not, or another class is selected.
-  const ClassIndex other = space_.action() == Action::Create ? decided.class_index : changes.other;
-  const View view = search_.ViewOf(kTheirs, other);
-  std::vector<Claim> some{Uncounted(changes, view, request)};
-  const std::vector<std::uint32_t> denials =
-      other == changes.other ? changes.new_denials : search_.AllDenials(kTheirs, other);
-  for (const std::uint32_t entry : denials) {
-    some.push_back(Claim::Of(Claim::Kind::NotFalse, view, t.entries[entry].condition));
+  if (space_.action() == Action::Create && decided.class_index != changes.other) {
+    return std::vector<Claim>();
   }
-  if (changes.selection) {
-    if (denies_.module().class_name(other) != allows_.module().class_name(changes.mine)) {
-      some.push_back(Claim::Of(Claim::Kind::IsNamed, {}, module::NoIndex));
-    }
-    const View raw{kTheirs, module::NoIndex};
-    for (ClassIndex i = 0; i < t.classes.size(); ++i) {
-      if (i == other) {
-        some.push_back(Claim::Of(Claim::Kind::NotTrue, raw, t.classes[i].when));
-        continue;
-      }
-      if (t.classes[i].by_name != 0) continue;
-      // Another one that no class puts aside.
-      std::vector<Claim> all{Claim::Of(Claim::Kind::NotFalse, raw, t.classes[i].when)};
-      const Range links = t.classes[i].narrowed_by;
-      for (const ClassIndex narrower : t.class_links.subspan(links.first, links.count)) {
-        if (t.classes[narrower].by_name != 0) continue;
-        all.push_back(Claim::Of(Claim::Kind::NotTrue, raw, t.classes[narrower].when));
-      }
-      some.push_back(Claim::All(std::move(all)));
-    }
+  // It is denied only where a denial holds, an allow does not, or its class has another name.
+  std::vector<Claim> some{Uncounted(changes, search_.ViewOf(kTheirs, changes.other), request)};
+  for (const std::uint32_t entry : changes.new_denials) {
+    some.push_back(Claim::Of(Claim::Kind::NotFalse,
+                             search_.ViewOfDenial(kTheirs, changes.other, entry),
+                             t.entries[entry].condition));
   }
+  if (changes.is_renamed) some.push_back(Claim::Of(Claim::Kind::IsNamed, {}, module::NoIndex));
   return std::vector<Claim>{Claim::Some(std::move(some))};
 }
 
@@ -215,11 +181,11 @@ OneWay::Further OneWay::Allowed(ClassIndex other, const module::Request& request
   const Decided decided = DecisionOf(denies_, request);
   if (decided.effect == module::Effect::Allow && decided.class_index == other) return std::nullopt;
   const module::Tables& t = space_.tables(kTheirs);
-  const View view = search_.ViewOf(kTheirs, other);
   std::vector<Claim> claims = search_.Unselected(kTheirs, other, request);
   for (const module::RuleIndex rule : decided.denials) {
     for (const std::uint32_t entry : search_.DenialsOf(kTheirs, other, rule)) {
-      claims.push_back(Claim::Of(Claim::Kind::IsFalse, view, t.entries[entry].condition));
+      claims.push_back(Claim::Of(Claim::Kind::IsFalse, search_.ViewOfDenial(kTheirs, other, entry),
+                                 t.entries[entry].condition));
     }
   }
   return claims;
@@ -227,41 +193,97 @@ OneWay::Further OneWay::Allowed(ClassIndex other, const module::Request& request
 
 // ---- The questions ------------------------------------------------------------------------------
 
-Direction OneWay::Ask(ClassIndex of_class, std::uint64_t steps) {
-  const Changes changes = ChangesOf(of_class);
-  const module::Tables& t = space_.tables(kTheirs);
+struct OneWay::Asking {
+  ClassIndex of_class;
+  std::uint64_t steps;
   Direction worst;
-  // Whether it is settled.
-  const auto ask = [&](Wanted wanted) {
-    wanted.judge = [&](const module::Request& request) { return Denied(changes, request); };
-    Direction direction = DirectionOf(search_.Find(of_class, wanted, steps));
-    if (direction.differs == Differs::No) return false;
-    const bool is_found = direction.differs == Differs::Yes;
-    if (is_found || worst.differs == Differs::No) worst = std::move(direction);
-    return is_found;
-  };
+};
+
+bool OneWay::AskOne(Wanted wanted, const Changes& changes, Asking& asking) {
+  wanted.judge = [&](const module::Request& request) { return Denied(changes, request); };
+  Direction direction = DirectionOf(search_.Find(asking.of_class, wanted, asking.steps));
+  const bool is_found = direction.differs == Differs::Yes;
+  if (is_found || asking.worst.differs == Differs::No) asking.worst = std::move(direction);
+  return is_found;
+}
+
+// Where the second set decides in `changes.other`, for which `chosen` holds.
+bool OneWay::AskWithin(const Changes& changes, const std::vector<Claim>& chosen, Asking& asking) {
+  const module::Tables& t = space_.tables(kTheirs);
   for (const auto& [group, lost] : changes.groups) {
     Wanted wanted;
+    wanted.claims = chosen;
     wanted.entries = lost;
-    if (ask(std::move(wanted))) return worst;
+    if (AskOne(std::move(wanted), changes, asking)) return true;
   }
   for (const std::uint32_t entry : changes.new_denials) {
     Wanted wanted;
-    wanted.claims.push_back(Claim::Of(Claim::Kind::NotFalse, search_.ViewOf(kTheirs, changes.other),
+    wanted.claims = chosen;
+    wanted.claims.push_back(Claim::Of(Claim::Kind::NotFalse,
+                                      search_.ViewOfDenial(kTheirs, changes.other, entry),
                                       t.entries[entry].condition));
-    if (ask(std::move(wanted))) return worst;
+    if (AskOne(std::move(wanted), changes, asking)) return true;
   }
-  if (changes.selection) ask({});
-  return worst;
+  if (!changes.is_renamed) return false;
+  Wanted wanted;
+  wanted.claims = chosen;
+  wanted.claims.push_back(Claim::Of(Claim::Kind::IsNamed, {}, module::NoIndex));
+  return AskOne(std::move(wanted), changes, asking);
 }
 
-Direction OneWay::AllowedByBoth(ClassIndex of_class, std::uint64_t steps) {
-  const auto other = denies_.module().FindClass(allows_.module().class_name(of_class));
-  if (!other) return {};
-  const module::Tables& t = space_.tables(kTheirs);
-  const View view = search_.ViewOf(kTheirs, *other);
+// A create, which the second set may give to another class, to none or to several. Of the classes
+// that are chosen alike none but the one that the first set chose remains, and that one does.
+bool OneWay::AskOfChoice(ClassIndex of_class, Asking& asking) {
+  const std::string name(allows_.module().class_name(of_class));
+  const ClassChoice choice(space_, kTheirs, name);
+  const auto same_name = denies_.module().FindClass(name);
+  const bool remains = same_name && alike_[*same_name];
+  std::vector<ClassIndex> possible;
+  for (ClassIndex i = 0; i < alike_.size(); ++i) {
+    if (!alike_[i] || i == same_name) possible.push_back(i);
+  }
+  std::vector<Claim> none;
+  for (const ClassIndex one : possible) {
+    none.push_back(choice.MayNotRemain(one));
+    if (remains && one != same_name) continue;
+    const std::vector<Claim> chosen = choice.Remains(one);
+    if (AskWithin(ChangesOf(of_class, one), chosen, asking)) return true;
+    if (possible.size() == 1) continue;
+    std::vector<Claim> others;
+    for (const ClassIndex other : possible) {
+      if (other != one) others.push_back(choice.MayRemain(other));
+    }
+    Wanted several;
+    several.claims = chosen;
+    several.claims.push_back(Claim::Some(std::move(others)));
+    if (AskOne(std::move(several), {}, asking)) return true;
+  }
+  if (remains) return false;
   Wanted wanted;
-  wanted.claims = search_.Selection(kTheirs, *other);
+  wanted.claims = std::move(none);
+  return AskOne(std::move(wanted), {}, asking);
+}
+
+Direction OneWay::Ask(ClassIndex of_class, std::uint64_t steps) {
+  Asking asking{of_class, steps, {}};
+  if (space_.action() == Action::Create) {
+    AskOfChoice(of_class, asking);
+    return std::move(asking.worst);
+  }
+  std::optional<ClassIndex> other;
+  if (of_class != module::NoClass) {
+    other = denies_.module().FindClass(allows_.module().class_name(of_class));
+  }
+  AskWithin(ChangesOf(of_class, other.value_or(module::NoClass)), {}, asking);
+  return std::move(asking.worst);
+}
+
+Direction OneWay::AllowedByBoth(ClassIndex of_class, ClassIndex other, std::uint64_t steps) {
+  const module::Tables& t = space_.tables(kTheirs);
+  const View view = search_.ViewOf(kTheirs, other);
+  const ClassChoice choice(space_, kTheirs, std::string(allows_.module().class_name(of_class)));
+  Wanted wanted;
+  wanted.claims = choice.Remains(other);
   const Range groups = t.blocks[view.block].groups;
   for (const module::GroupRecord& group : t.groups.subspan(groups.first, groups.count)) {
     std::vector<Claim> some;
@@ -271,7 +293,7 @@ Direction OneWay::AllowedByBoth(ClassIndex of_class, std::uint64_t steps) {
     }
     wanted.claims.push_back(Claim::Some(std::move(some)));
   }
-  wanted.judge = [this, other](const module::Request& request) { return Allowed(*other, request); };
+  wanted.judge = [this, other](const module::Request& request) { return Allowed(other, request); };
   return DirectionOf(search_.Find(of_class, wanted, steps));
 }
 

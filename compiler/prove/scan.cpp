@@ -89,7 +89,7 @@ void Scan::Read(const Claim& claim) {
   for (const Claim& part : claim.parts) Read(part);
   if (claim.kind == Claim::Kind::All || claim.kind == Claim::Kind::Some) return;
   views_.insert(claim.view);
-  if (claim.kind == Claim::Kind::IsNamed) {
+  if (claim.kind == Claim::Kind::IsNamed || claim.kind == Claim::Kind::NotNamed) {
     facts_.insert(space_.BuiltIn(schema::slot::CreateClass));
     return;
   }

@@ -1,6 +1,7 @@
 #include "compiler/prove/search.h"
 
 #include "compiler/module/capability.h"
+#include "compiler/prove/class_choice.h"
 #include "compiler/prove/request_text.h"
 
 #include <algorithm>
@@ -62,6 +63,16 @@ View Search::ViewOf(Side side, ClassIndex of_class) const {
   return {side, static_cast<std::uint32_t>(BlockOf(side, of_class))};
 }
 
+View Search::ViewOfDenial(Side side, ClassIndex of_class, std::uint32_t entry) const {
+  const module::Tables& t = space_.tables(side);
+  for (const std::size_t block :
+       {module::SetBlock(t.classes.size(), space_.action()), BlockOf(side, of_class)}) {
+    const Range checks = t.blocks[block].checks;
+    if (entry >= checks.first && entry < checks.first + checks.count) return {side, NoIndex};
+  }
+  return ViewOf(side, of_class);
+}
+
 std::string Search::NameOf(ClassIndex of_class) const {
   if (of_class != module::NoClass) return std::string(space_.policy(0).class_name(of_class));
   std::string name = "gone";
@@ -89,21 +100,6 @@ bool Search::IsNever(Side side, std::uint32_t entry) const {
 }
 
 // ---- The class of a create ----------------------------------------------------------------------
-
-std::vector<Claim> Search::Selection(Side side, ClassIndex of_class) const {
-  std::vector<Claim> claims;
-  if (space_.action() != Action::Create || of_class == module::NoClass) return claims;
-  const module::Tables& t = space_.tables(side);
-  const View raw{side, NoIndex};
-  claims.push_back(Claim::Of(Claim::Kind::IsTrue, raw, t.classes[of_class].when));
-  const Range links = t.classes[of_class].narrowed_by;
-  for (const ClassIndex narrower : t.class_links.subspan(links.first, links.count)) {
-    // One that is taken by name only is not named here.
-    if (t.classes[narrower].by_name != 0) continue;
-    claims.push_back(Claim::Of(Claim::Kind::NotTrue, raw, t.classes[narrower].when));
-  }
-  return claims;
-}
 
 std::vector<Claim> Search::Unselected(Side side, ClassIndex of_class,
                                       const module::Request& request) const {
@@ -245,8 +241,8 @@ Finding Search::Try(Way& way, const Wanted& wanted, std::uint64_t& steps) {
     Question question = way.question;
     for (const Claim& claim : way.learnt) question.claims.push_back(claim);
     for (const std::uint32_t entry : way.denials) {
-      question.claims.push_back(
-          Claim::Of(Claim::Kind::IsFalse, way.view, t.entries[entry].condition));
+      question.claims.push_back(Claim::Of(
+          Claim::Kind::IsFalse, ViewOfDenial(0, way.of_class, entry), t.entries[entry].condition));
     }
     Encoding encoding(space_, solver_, way.arena);
     encoding.Ask(question);
@@ -360,7 +356,10 @@ Finding Search::Find(ClassIndex of_class, const Wanted& wanted, std::uint64_t& s
     way.question.names_class = space_.action() == Action::Create && of_class != module::NoClass &&
                                t.classes[of_class].by_name != 0;
     way.question.claims = wanted.claims;
-    for (Claim& claim : Selection(0, of_class)) way.question.claims.push_back(std::move(claim));
+    if (space_.action() == Action::Create) {
+      const ClassChoice choice(space_, 0, way.question.class_name);
+      for (Claim& claim : choice.Remains(of_class)) way.question.claims.push_back(std::move(claim));
+    }
     way.question.claims.push_back(Claim::Of(Claim::Kind::IsTrue, view, entry.condition));
     way.question.claims.push_back(Claim::Of(Claim::Kind::IsTrue, view, entry.within));
     for (Claim& claim : OtherGroups(way.box, view, chosen)) {

@@ -57,12 +57,14 @@ class Search {
   // In the class, or in the place of a class that is gone (NoClass). Takes from `steps`.
   Finding Find(module::ClassIndex of_class, const Wanted& wanted, std::uint64_t& steps);
 
-  // That a class is selected for a create, and, for what its rules say, its view.
-  [[nodiscard]] std::vector<Claim> Selection(Side side, module::ClassIndex of_class) const;
   // That `other`, which is a candidate too in the request, is not.
   [[nodiscard]] std::vector<Claim> Unselected(Side side, module::ClassIndex of_class,
                                               const module::Request& request) const;
+  // What the rules of a class look at.
   [[nodiscard]] View ViewOf(Side side, module::ClassIndex of_class) const;
+  // Checks judge the request as it came, what else denies judges it with the defaults filled in.
+  [[nodiscard]] View ViewOfDenial(Side side, module::ClassIndex of_class,
+                                  std::uint32_t entry) const;
   // The entries of checks and denials of the block, and of the whole set, that have the rule.
   [[nodiscard]] std::vector<std::uint32_t> DenialsOf(Side side, module::ClassIndex of_class,
                                                      module::RuleIndex rule) const;

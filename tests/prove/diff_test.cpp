@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <string_view>
+#include <vector>
 
 #include <catch2/catch.hpp>
 #include <fmt/format.h>
@@ -154,6 +155,73 @@ TEST_CASE("a class that comes, goes or takes other tasks") {
 })";
   Check({{}, {.rules = more}, "", "create other"});
   Check({{.rules = more}, {}, "create other", ""});
+  const std::string_view written_otherwise = R"(sandbox other when task.kind in ["other"] {
+  image { allow box }
+  lifetime { ttl 1h }
+})";
+  Check({{.rules = more}, {.rules = written_otherwise}, "", ""});
+  const std::string_view wider = R"(sandbox other when task.kind in ["other", "more"] {
+  image { allow box }
+  lifetime { ttl 1h }
+})";
+  Check({{.rules = more}, {.rules = wider}, "", "create other"});
+  Check({{.rules = wider}, {.rules = more}, "create other", ""});
+  const std::string_view elsewhere = R"(sandbox other when task.kind == "more" {
+  image { allow box }
+  lifetime { ttl 1h }
+})";
+  Check({{.rules = more}, {.rules = elsewhere}, "create other", "create other"});
+  // A class beside the first one: who gives a ticket has two.
+  const std::string_view beside = R"(sandbox other when has task.ticket {
+  image { allow box }
+  lifetime { ttl 1h }
+})";
+  Check({{}, {.rules = beside}, "create work", "create other"});
+}
+
+TEST_CASE("a class that narrows another one comes between") {
+  const std::string_view same = R"(sandbox later narrows work when task.team == "pay" { })";
+  // Only who names its class is told no: it has another name.
+  Check(
+      {{}, {.rules = same}, "create work", "create later, exec later, egress later, export later"});
+  const std::string_view shorter = R"(sandbox later narrows work when task.team == "pay" {
+  lifetime { ttl 1h }
+})";
+  Check({{.rules = same}, {.rules = shorter}, "create later", "", "later: ttl"});
+  const std::string_view wider = R"(sandbox later narrows work when task.team in ["pay", "bank"] {
+  lifetime { ttl 1h }
+})";
+  // The bank's tasks get less, and those of them that ask for the new class by name get it.
+  Check({{.rules = shorter}, {.rules = wider}, "create work", "create later"});
+  Check({{.rules = wider}, {.rules = shorter}, "create later", "create work"});
+  const std::string_view by_name = R"(sandbox later narrows work by name { lifetime { ttl 1h } })";
+  Check({{}, {.rules = by_name}, "", "create later, exec later, egress later, export later"});
+}
+
+// Ten classes in a tree: the teams of each are among those of the one that it narrows.
+std::string TenClasses(std::string_view teams_of_c5, std::string_view ttl_of_c8) {
+  std::vector<std::string> teams{"t"};
+  std::string text;
+  for (std::size_t i = 0; i < 9; ++i) {
+    const std::size_t parent = i == 0 ? 0 : (i - 1) / 2;
+    if (i > 0) teams.push_back(teams[parent] + (i % 2 == 1 ? "a" : "b"));
+    text += fmt::format("sandbox c{} narrows {} when task.team matches \"{}*\" {{\n", i,
+                        i == 0 ? "work" : fmt::format("c{}", parent),
+                        i == 5 ? teams_of_c5 : std::string_view(teams[i]));
+    text += fmt::format("  lifetime {{ ttl {} }}\n}}\n", i == 8 ? ttl_of_c8 : "1h");
+  }
+  return text;
+}
+
+TEST_CASE("ten classes with narrowing are decided") {
+  const std::string ten = TenClasses("tba", "1h");
+  const std::string shorter = TenClasses("tba", "30m");
+  const std::string narrower = TenClasses("tbax", "1h");
+  Check({{.rules = ten}, {.rules = ten}, "", ""});
+  Check({{.rules = ten}, {.rules = shorter}, "create c8", "", "c8: ttl"});
+  Check({{.rules = shorter}, {.rules = ten}, "", "create c8", "c8: ttl"});
+  // Who names a class gets no other one.
+  Check({{.rules = ten}, {.rules = narrower}, "create c5", "create c2"});
 }
 
 }  // namespace

@@ -159,6 +159,20 @@ deny create when task.risk == high)",
   for (const Case& c : cases) Check(c);
 }
 
+// What a create leaves out has a value for rules, and none for the checks of what it says: no disk
+// is a disk of nothing, and a disk of nothing may not be asked for.
+TEST_CASE("checks judge a request as it came") {
+  Case c{R"(sandbox plain when task.kind == "plain" { image { allow box } lifetime { ttl 1h } }
+n1: never create when create.disk == 0B and create.running > 0
+)",
+         Outcome::Refuted};
+  std::string rules(c.rules);
+  // So many that all denials are brought in.
+  for (int i = 1; i < 9; ++i) rules += fmt::format("deny create when create.running == {}\n", i);
+  c.rules = rules;
+  Check(c);
+}
+
 TEST_CASE("nevers of callers, sets and texts") {
   const Case cases[] = {
       {R"(n1: never create when caller.id != task.owner)", Outcome::Refuted},
