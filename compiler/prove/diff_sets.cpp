@@ -9,42 +9,6 @@
 namespace curfew::prove {
 namespace {
 
-using module::PlanTemplate;
-
-// What two plans of a class say otherwise, in the words of the planes.
-std::string PlanWords(const PlanTemplate& a, const PlanTemplate& b) {
-  std::string words;
-  const auto compare = [&](std::string_view word, const auto& one, const auto& other) {
-    if (!(one == other)) words.append(words.empty() ? "" : ", ").append(word);
-  };
-  compare("images", a.images, b.images);
-  compare("cpu", a.cpu, b.cpu);
-  compare("memory", a.memory_bytes, b.memory_bytes);
-  compare("disk", std::pair(a.disk_is_bounded, a.disk_bytes),
-          std::pair(b.disk_is_bounded, b.disk_bytes));
-  compare("isolation", a.isolation, b.isolation);
-  compare("token", a.token, b.token);
-  compare("secrets", std::pair(a.secrets, a.secret_uses), std::pair(b.secrets, b.secret_uses));
-  compare("env", a.env, b.env);
-  compare("access", std::pair(a.access_any, a.access), std::pair(b.access_any, b.access));
-  compare("scratch", a.scratch, b.scratch);
-  compare("persist", a.volumes, b.volumes);
-  compare("snapshot", a.snapshots, b.snapshots);
-  compare("import", a.imports, b.imports);
-  compare("export", a.exports, b.exports);
-  compare("network", std::tuple(a.network, a.inspects_tls, a.opens_websockets),
-          std::tuple(b.network, b.inspects_tls, b.opens_websockets));
-  compare("limit", a.limits, b.limits);
-  compare("expose", a.exposes, b.exposes);
-  compare("ttl", a.ttl_ms, b.ttl_ms);
-  compare("idle", std::pair(a.idle_ms, a.idle_end), std::pair(b.idle_ms, b.idle_end));
-  compare("frozen", a.frozen_ms, b.frozen_ms);
-  compare("renew", a.renewal, b.renewal);
-  compare("grace", a.grace_ms, b.grace_ms);
-  compare("evidence", a.evidence, b.evidence);
-  return words;
-}
-
 // The classes of either set by name, and "" for one that neither has.
 std::set<std::string> ClassNames(const module::PolicyModule& one,
                                  const module::PolicyModule& other) {
@@ -65,6 +29,27 @@ Direction Ask(OneWay& way, const module::PolicyModule& allows, const std::string
   return way.Ask(of_class.value_or(module::NoClass), steps);
 }
 
+// Creates that both sets allow, and that get another plan or the plan of another class.
+void ComparePlans(const interpret::Interpreter& before, const interpret::Interpreter& after,
+                  Solver& solver, std::uint64_t steps, std::vector<PlanDifference>& plans) {
+  const module::PolicyModule& old = before.module();
+  const module::PolicyModule& now = after.module();
+  OneWay creates(schema::Action::Create, before, after, solver);
+  for (module::ClassIndex i = 0; i < old.class_count(); ++i) {
+    const auto same_name = now.FindClass(old.class_name(i));
+    for (module::ClassIndex other = 0; other < now.class_count(); ++other) {
+      if (same_name == other && old.plan(i) == now.plan(other)) continue;
+      // A class that is chosen as before takes no create from another one.
+      const auto is_alike = [&](auto of_class) { return creates.IsChosenAlike(of_class); };
+      if (same_name != other && (is_alike(other) || (same_name && is_alike(*same_name)))) continue;
+      Direction example = creates.AllowedByBoth(i, other, steps);
+      if (example.differs == Differs::No) continue;
+      plans.push_back(
+          {std::string(old.class_name(i)), std::string(now.class_name(other)), std::move(example)});
+    }
+  }
+}
+
 }  // namespace
 
 SetDifference Diff(const interpret::Interpreter& before, const interpret::Interpreter& after,
@@ -82,15 +67,7 @@ SetDifference Diff(const interpret::Interpreter& before, const interpret::Interp
       difference.actions.push_back(std::move(one));
     }
   }
-  OneWay creates(schema::Action::Create, before, after, solver);
-  for (module::ClassIndex i = 0; i < before.module().class_count(); ++i) {
-    const std::string name(before.module().class_name(i));
-    const auto other = after.module().FindClass(name);
-    if (!other) continue;
-    std::string words = PlanWords(before.module().plan(i), after.module().plan(*other));
-    if (words.empty()) continue;
-    difference.plans.push_back({name, std::move(words), creates.AllowedByBoth(i, *other, steps)});
-  }
+  ComparePlans(before, after, solver, steps, difference.plans);
   return difference;
 }
 

@@ -32,11 +32,12 @@ struct Difference {
   Direction relaxes;       // denied by the old set, allowed by the new
 };
 
-// A class whose creates get another plan, and a create that both sets allow, where there is one.
+// Creates that both sets allow, and that get another plan: their class says otherwise, or another
+// class is selected. Those of which it is proven that there are none are not told.
 struct PlanDifference {
   std::string class_name;
-  std::string what;  // "ttl, exports"
-  Direction example;
+  std::string now_class;  // in the new set
+  Direction example;      // Yes, with a create; or Undecided
 };
 
 struct SetDifference {
@@ -68,7 +69,7 @@ extern "C" struct RawDifference {
   std::uint32_t is_plan;
   std::uint32_t action;
   RawText class_name;
-  RawText what;
+  RawText now_class;  // of a plan
   RawDirection tightens;
   RawDirection relaxes;
 };
@@ -77,6 +78,6 @@ extern "C" using DiffSetsFunction =
     int(*)(const std::uint8_t* before, std::size_t before_bytes, const std::uint8_t* after,
            std::size_t after_bytes, std::uint64_t steps, TakeDifference take, void* into,
            char* message, std::size_t room);
-inline constexpr char DiffSetsName[] = "curfew_diff_sets_1";
+inline constexpr char DiffSetsName[] = "curfew_diff_sets_2";
 
 }  // namespace curfew::prove

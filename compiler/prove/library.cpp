@@ -62,7 +62,7 @@ Result<Unit> Diff(ByteView before, ByteView after, std::uint64_t steps, prove::T
   }
   for (const prove::PlanDifference& plan : difference.plans) {
     const prove::RawDifference raw{
-        1, 0, RawOf(plan.class_name), RawOf(plan.what), RawOf(plan.example), {}};
+        1, 0, RawOf(plan.class_name), RawOf(plan.now_class), RawOf(plan.example), {}};
     take(into, &raw);
   }
   return Unit{};
@@ -70,7 +70,7 @@ Result<Unit> Diff(ByteView before, ByteView after, std::uint64_t steps, prove::T
 
 }  // namespace
 
-extern "C" __attribute__((visibility("default"))) int curfew_diff_sets_1(
+extern "C" __attribute__((visibility("default"))) int curfew_diff_sets_2(
     const std::uint8_t* before, std::size_t before_bytes, const std::uint8_t* after,
     std::size_t after_bytes, std::uint64_t steps, prove::TakeDifference take, void* into,
     char* message, std::size_t room) {

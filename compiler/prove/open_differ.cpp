@@ -22,7 +22,7 @@ void Take(void* into, const RawDifference* raw) {
   auto& difference = *static_cast<SetDifference*>(into);
   if (raw->is_plan != 0) {
     difference.plans.push_back(
-        {TextOf(raw->class_name), TextOf(raw->what), DirectionOf(raw->tightens)});
+        {TextOf(raw->class_name), TextOf(raw->now_class), DirectionOf(raw->tightens)});
     return;
   }
   difference.actions.push_back(

@@ -1,3 +1,4 @@
+#include "compiler/inspect/plan_changes.h"
 #include "compiler/interpret/interpreter.h"
 #include "compiler/prove/differ.h"
 #include "compiler/prove/prover.h"
@@ -7,6 +8,8 @@
 #include "compiler/tool/root_option.h"
 #include "compiler/tool/told_request.h"
 #include "compiler/tool/verbs.h"
+
+#include <algorithm>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -52,9 +55,15 @@ class Telling {
 
   [[nodiscard]] std::string_view word() const { return WordFor(tightens_, relaxes_); }
   [[nodiscard]] int status() const {
+    const auto some_plan = [&](Differs differs) {
+      return std::ranges::any_of(difference_.plans, [&](const prove::PlanDifference& plan) {
+        return plan.example.differs == differs;
+      });
+    };
     const bool is_same = tightens_ != Differs::Yes && relaxes_ != Differs::Yes;
-    if (!is_same || !difference_.plans.empty()) return exit_status::No;
-    return word() == "undecided" ? exit_status::Undecided : exit_status::Fine;
+    if (!is_same || some_plan(Differs::Yes)) return exit_status::No;
+    const bool is_undecided = word() == "undecided" || some_plan(Differs::Undecided);
+    return is_undecided ? exit_status::Undecided : exit_status::Fine;
   }
 
   [[nodiscard]] std::string AsText() const {
@@ -66,9 +75,7 @@ class Telling {
       Append(text, "allowed before", before_, "denied now", after_, one.tightens);
       Append(text, "allowed now", after_, "denied before", before_, one.relaxes);
     }
-    for (const prove::PlanDifference& plan : difference_.plans) {
-      text += fmt::format("{} create: another plan ({})\n", plan.class_name, plan.what);
-    }
+    for (const prove::PlanDifference& plan : difference_.plans) text += TextOf(plan);
     const bool has_plans = word() == "same" && !difference_.plans.empty();
     return text + fmt::format("the set as a whole: {}{}\n", word(),
                               has_plans ? " answers, with other plans" : "");
@@ -85,13 +92,47 @@ class Telling {
                                  {"relaxes", JsonOf(one.relaxes)}});
     }
     for (const prove::PlanDifference& plan : difference_.plans) {
-      json["plans"].push_back(
-          {{"class", plan.class_name}, {"differs", plan.what}, {"example", JsonOf(plan.example)}});
+      Json differs = Json::array();
+      for (const inspect::PlanChange& change : ChangesOf(plan)) {
+        differs.push_back(
+            {{"what", change.what}, {"before", change.before}, {"after", change.after}});
+      }
+      json["plans"].push_back({{"class", plan.class_name},
+                               {"now_class", plan.now_class},
+                               {"differs", std::move(differs)},
+                               {"example", JsonOf(plan.example)}});
     }
     return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
   }
 
  private:
+  [[nodiscard]] std::vector<inspect::PlanChange> ChangesOf(
+      const prove::PlanDifference& plan) const {
+    const module::PolicyModule& before = before_.engine->module();
+    const module::PolicyModule& after = after_.engine->module();
+    const auto old = before.FindClass(plan.class_name);
+    const auto now = after.FindClass(plan.now_class);
+    if (!old || !now) return {};
+    return inspect::ChangesBetween(before.plan(*old), after.plan(*now));
+  }
+
+  [[nodiscard]] std::string TextOf(const prove::PlanDifference& plan) const {
+    const bool is_moved = plan.class_name != plan.now_class;
+    const std::string what =
+        is_moved ? fmt::format("now of class {}", plan.now_class) : "another plan";
+    if (plan.example.differs == Differs::Undecided) {
+      return fmt::format("{} create: whether some are {} is undecided: {}\n", plan.class_name, what,
+                         Printable(plan.example.why));
+    }
+    std::string text =
+        fmt::format("{} create: {}{}\n", plan.class_name, is_moved ? "some are " : "", what);
+    for (const inspect::PlanChange& change : ChangesOf(plan)) {
+      text += fmt::format("  {:<10} {} → {}\n", change.what, Printable(change.before, 400),
+                          Printable(change.after, 400));
+    }
+    return text;
+  }
+
   static std::string Ids(const std::vector<Reason>& reasons) {
     std::string text;
     for (const Reason& reason : reasons) text.append(text.empty() ? "" : ", ").append(reason.id);
@@ -149,7 +190,8 @@ class DiffVerb : public ResultVerb {
   [[nodiscard]] std::string_view example() const override {
     return "Of each action and class: a request that the old set allows and the new one denies "
            "(it tightens),\nand one the other way (it relaxes); where neither is there, that is "
-           "proven. Creates that get\nanother plan are named. With --format json the requests are "
+           "proven. Creates that get\nanother plan are named, with what differs. With --format "
+           "json the requests are "
            "those of `eval`.\n"
            "exit status: 0 the same, 2 they differ, 4 undecided, 3 a policy is invalid, 1 could "
            "not run\n\n"

@@ -95,7 +95,7 @@ TEST_CASE("diff says which way a change goes, and shows it") {
   const Ran plan = place.Shell("curfew diff old.curfew longer.curfew");
   INFO(plan.out << plan.err);
   CHECK(plan.status == 2);
-  CHECK_THAT(plan.out, Contains("work create: another plan (ttl)"));
+  CHECK_THAT(plan.out, Contains("work create: another plan\n  ttl        1h at most 2h → 2h\n"));
 
   const Ran json = place.Shell(
       "curfew compile old.curfew -o old.bundle > /dev/null && "

@@ -1,4 +1,5 @@
 // Two sets: which way a change goes, and the request that shows it.
+#include "compiler/inspect/plan_changes.h"
 #include "compiler/module/capability.h"
 #include "compiler/module/request_json.h"
 #include "compiler/prove/diff_sets.h"
@@ -66,7 +67,7 @@ struct Case {
   Parts after;
   std::string_view tightens;  // "egress work", …, in order
   std::string_view relaxes;
-  std::string_view plans = {};
+  std::string_view plans = {};  // "work to other, ttl 1h -> 2h", …
 };
 
 void Check(const Case& c) {
@@ -95,7 +96,14 @@ void Check(const Case& c) {
     take(one, one.relaxes, relaxes, *after, *before);
   }
   for (const PlanDifference& plan : difference.plans) {
-    plans += plan.class_name + ": " + plan.what;
+    plans += fmt::format("{}{}{}", plans.empty() ? "" : ", ", plan.class_name,
+                         plan.class_name == plan.now_class ? "" : " to " + plan.now_class);
+    const module::PolicyModule& old = before->engine->module();
+    const module::PolicyModule& now = after->engine->module();
+    for (const inspect::PlanChange& change : inspect::ChangesBetween(
+             old.plan(*old.FindClass(plan.class_name)), now.plan(*now.FindClass(plan.now_class)))) {
+      plans += fmt::format(", {} {} -> {}", change.what, change.before, change.after);
+    }
     INFO(plan.example.why);
     CHECK(plan.example.differs == Differs::Yes);
     CHECK(Allows(*before, plan.example.request));
@@ -132,17 +140,21 @@ TEST_CASE("which way a change goes") {
        {.rules = R"(deny export when export.size > 2MiB)"},
        "",
        "export work"},
-      {{.lifetime = "ttl 2h at most 4h"}, {.lifetime = "ttl 1h at most 4h"}, "", "", "work: ttl"},
+      {{.lifetime = "ttl 2h at most 4h"},
+       {.lifetime = "ttl 1h at most 4h"},
+       "",
+       "",
+       "work, ttl 2h at most 4h -> 1h at most 4h"},
       {{.lifetime = "ttl 2h at most 4h"},
        {.lifetime = "ttl 2h at most 3h"},
        "create work",
        "",
-       "work: ttl"},
+       "work, ttl 2h at most 4h -> 2h at most 3h"},
       {{.lifetime = "ttl at most 4h"},
        {.lifetime = "ttl 2h at most 4h"},
        "",
        "create work",
-       "work: ttl"},
+       "work, ttl at most 4h -> 2h at most 4h"},
       {{}, {.rules = R"(require create: has task.ticket)"}, "create work", ""},
   };
   for (const Case& c : cases) Check(c);
@@ -182,18 +194,29 @@ TEST_CASE("a class that comes, goes or takes other tasks") {
 TEST_CASE("a class that narrows another one comes between") {
   const std::string_view same = R"(sandbox later narrows work when task.team == "pay" { })";
   // Only who names its class is told no: it has another name.
-  Check(
-      {{}, {.rules = same}, "create work", "create later, exec later, egress later, export later"});
+  Check({{},
+         {.rules = same},
+         "create work",
+         "create later, exec later, egress later, export later",
+         "work to later"});
   const std::string_view shorter = R"(sandbox later narrows work when task.team == "pay" {
   lifetime { ttl 1h }
 })";
-  Check({{.rules = same}, {.rules = shorter}, "create later", "", "later: ttl"});
+  Check({{.rules = same}, {.rules = shorter}, "create later", "", "later, ttl 2h -> 1h"});
   const std::string_view wider = R"(sandbox later narrows work when task.team in ["pay", "bank"] {
   lifetime { ttl 1h }
 })";
   // The bank's tasks get less, and those of them that ask for the new class by name get it.
-  Check({{.rules = shorter}, {.rules = wider}, "create work", "create later"});
-  Check({{.rules = wider}, {.rules = shorter}, "create later", "create work"});
+  Check({{.rules = shorter},
+         {.rules = wider},
+         "create work",
+         "create later",
+         "work to later, ttl 2h -> 1h"});
+  Check({{.rules = wider},
+         {.rules = shorter},
+         "create later",
+         "create work",
+         "later to work, ttl 1h -> 2h"});
   const std::string_view by_name = R"(sandbox later narrows work by name { lifetime { ttl 1h } })";
   Check({{}, {.rules = by_name}, "", "create later, exec later, egress later, export later"});
 }
@@ -218,10 +241,10 @@ TEST_CASE("ten classes with narrowing are decided") {
   const std::string shorter = TenClasses("tba", "30m");
   const std::string narrower = TenClasses("tbax", "1h");
   Check({{.rules = ten}, {.rules = ten}, "", ""});
-  Check({{.rules = ten}, {.rules = shorter}, "create c8", "", "c8: ttl"});
-  Check({{.rules = shorter}, {.rules = ten}, "", "create c8", "c8: ttl"});
+  Check({{.rules = ten}, {.rules = shorter}, "create c8", "", "c8, ttl 1h -> 30m"});
+  Check({{.rules = shorter}, {.rules = ten}, "", "create c8", "c8, ttl 30m -> 1h"});
   // Who names a class gets no other one.
-  Check({{.rules = ten}, {.rules = narrower}, "create c5", "create c2"});
+  Check({{.rules = ten}, {.rules = narrower}, "create c5", "create c2", "c5 to c2"});
 }
 
 }  // namespace
