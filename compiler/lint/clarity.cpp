@@ -28,15 +28,26 @@ void FindNoReason(const Subject& subject, diagnostics::Sink& sink) {
       });
 }
 
+std::string WordOf(syntax::Rule::Effect effect) {
+  switch (effect) {
+    case syntax::Rule::Effect::Deny:
+      return "deny";
+    case syntax::Rule::Effect::Require:
+      return "require";
+    case syntax::Rule::Effect::Never:
+      return "never";
+  }
+  CURFEW_UNREACHABLE("the switch names every effect");
+}
+
 void FindNoLabel(const Subject& subject, diagnostics::Sink& sink) {
   ForEachIn<syntax::AllowTraffic>(
       subject.tree, [&sink](const syntax::SandboxDecl&, const syntax::AllowTraffic& allow) {
         if (!allow.label && !allow.none) sink.Report(allow.span, diag::NoLabel, "allow");
       });
   ForEachRule(subject.tree, [&sink](const syntax::Rule& rule) {
-    if (rule.label || rule.effect == syntax::Rule::Effect::Never) return;
-    const bool deny = rule.effect == syntax::Rule::Effect::Deny;
-    sink.Report(rule.span, diag::NoLabel, deny ? "deny" : "require");
+    if (rule.label) return;
+    sink.Report(rule.span, diag::NoLabel, (rule.trial ? "trial " : "") + WordOf(rule.effect));
   });
 }
 

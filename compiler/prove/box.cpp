@@ -155,7 +155,23 @@ void Box::NarrowLeaf(Side side, const NodeRecord& node) {
         }
       }
       break;
-    default:
+    case NodeOp::False:
+    case NodeOp::True:
+    case NodeOp::Not:
+    case NodeOp::And:
+    case NodeOp::Or:
+    case NodeOp::AnyOf:
+    case NodeOp::AllOf:
+    case NodeOp::NoneOf:
+    case NodeOp::Has:
+    case NodeOp::NotEqual:
+    case NodeOp::SubsetOf:
+    case NodeOp::Intersects:
+    case NodeOp::SameItems:
+    case NodeOp::Starts:
+    case NodeOp::TextIn:
+    case NodeOp::AddressInItems:
+    case NodeOp::QueryIn:
       return;
   }
   Meet(bounds);
@@ -278,9 +294,31 @@ bool Box::MayBeTrue(Side side, std::uint32_t index) const {
       return std::ranges::all_of(children(), may);
     case NodeOp::Or:
       return std::ranges::any_of(children(), may);
-    default:
+    case NodeOp::True:
+    case NodeOp::AnyOf:
+    case NodeOp::AllOf:
+    case NodeOp::NoneOf:
+    case NodeOp::Has:
+    case NodeOp::Equal:
+    case NodeOp::NotEqual:
+    case NodeOp::Less:
+    case NodeOp::LessEqual:
+    case NodeOp::Greater:
+    case NodeOp::GreaterEqual:
+    case NodeOp::In:
+    case NodeOp::SubsetOf:
+    case NodeOp::Intersects:
+    case NodeOp::SameItems:
+    case NodeOp::Starts:
+    case NodeOp::HostIn:
+    case NodeOp::PathIn:
+    case NodeOp::TextIn:
+    case NodeOp::AddressIn:
+    case NodeOp::AddressInItems:
+    case NodeOp::QueryIn:
       return LeafMayBe(side, node, true);
   }
+  CURFEW_UNREACHABLE("the switch names every operator");
 }
 
 bool Box::MayBeFalse(Side side, std::uint32_t index) const {
@@ -298,9 +336,31 @@ bool Box::MayBeFalse(Side side, std::uint32_t index) const {
       return std::ranges::any_of(children(), may);
     case NodeOp::Or:
       return std::ranges::all_of(children(), may);
-    default:
+    case NodeOp::False:
+    case NodeOp::AnyOf:
+    case NodeOp::AllOf:
+    case NodeOp::NoneOf:
+    case NodeOp::Has:
+    case NodeOp::Equal:
+    case NodeOp::NotEqual:
+    case NodeOp::Less:
+    case NodeOp::LessEqual:
+    case NodeOp::Greater:
+    case NodeOp::GreaterEqual:
+    case NodeOp::In:
+    case NodeOp::SubsetOf:
+    case NodeOp::Intersects:
+    case NodeOp::SameItems:
+    case NodeOp::Starts:
+    case NodeOp::HostIn:
+    case NodeOp::PathIn:
+    case NodeOp::TextIn:
+    case NodeOp::AddressIn:
+    case NodeOp::AddressInItems:
+    case NodeOp::QueryIn:
       return LeafMayBe(side, node, false);
   }
+  CURFEW_UNREACHABLE("the switch names every operator");
 }
 
 bool Box::LeafMayBe(Side side, const NodeRecord& node, bool value) const {
@@ -316,7 +376,22 @@ bool Box::LeafMayBe(Side side, const NodeRecord& node, bool value) const {
     case NodeOp::GreaterEqual:
     case NodeOp::In:
       break;
-    default:
+    case NodeOp::False:
+    case NodeOp::True:
+    case NodeOp::Not:
+    case NodeOp::And:
+    case NodeOp::Or:
+    case NodeOp::AnyOf:
+    case NodeOp::AllOf:
+    case NodeOp::NoneOf:
+    case NodeOp::Has:
+    case NodeOp::SubsetOf:
+    case NodeOp::Intersects:
+    case NodeOp::SameItems:
+    case NodeOp::Starts:
+    case NodeOp::TextIn:
+    case NodeOp::AddressInItems:
+    case NodeOp::QueryIn:
       return true;
   }
   const auto fact = FactOf(side, node.a);
@@ -384,9 +459,29 @@ bool Box::NumberMayBe(Side side, const NodeRecord& node, FactId fact, bool value
       return value ? most > number : least <= number;
     case NodeOp::GreaterEqual:
       return value ? most >= number : least < number;
-    default:
+    case NodeOp::False:
+    case NodeOp::True:
+    case NodeOp::Not:
+    case NodeOp::And:
+    case NodeOp::Or:
+    case NodeOp::AnyOf:
+    case NodeOp::AllOf:
+    case NodeOp::NoneOf:
+    case NodeOp::Has:
+    case NodeOp::In:
+    case NodeOp::SubsetOf:
+    case NodeOp::Intersects:
+    case NodeOp::SameItems:
+    case NodeOp::Starts:
+    case NodeOp::HostIn:
+    case NodeOp::PathIn:
+    case NodeOp::TextIn:
+    case NodeOp::AddressIn:
+    case NodeOp::AddressInItems:
+    case NodeOp::QueryIn:
       return true;
   }
+  CURFEW_UNREACHABLE("the switch names every operator");
 }
 
 bool Box::TextMayBe(Side side, const NodeRecord& node, FactId fact, bool value) const {

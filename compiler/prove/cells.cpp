@@ -27,7 +27,14 @@ Domain DomainOf(const Fact& fact, const Atoms& atoms) {
       return DigestDomain(atoms);
     case TypeKind::Cidr:
       return {{atoms.constants.begin(), atoms.constants.end()}, true, {}};
-    default:
+    case TypeKind::Bool:
+    case TypeKind::Int:
+    case TypeKind::Text:
+    case TypeKind::Principal:
+    case TypeKind::Duration:
+    case TypeKind::Size:
+    case TypeKind::Time:
+    case TypeKind::Enum:
       break;
   }
   if (fact.path == "egress.method") return MethodDomain();

@@ -155,7 +155,23 @@ Encoding::Truth Encoding::Of(View view, std::uint32_t index, Element element) {
       truth = {present, s_.Not(present)};
       break;
     }
-    default:
+    case NodeOp::Equal:
+    case NodeOp::NotEqual:
+    case NodeOp::Less:
+    case NodeOp::LessEqual:
+    case NodeOp::Greater:
+    case NodeOp::GreaterEqual:
+    case NodeOp::In:
+    case NodeOp::SubsetOf:
+    case NodeOp::Intersects:
+    case NodeOp::SameItems:
+    case NodeOp::Starts:
+    case NodeOp::HostIn:
+    case NodeOp::PathIn:
+    case NodeOp::TextIn:
+    case NodeOp::AddressIn:
+    case NodeOp::AddressInItems:
+    case NodeOp::QueryIn:
       truth = Leaf(view, index, element);
       break;
   }

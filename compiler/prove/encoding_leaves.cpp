@@ -77,7 +77,20 @@ Encoding::Truth Encoding::Leaf(View view, std::uint32_t index, Element element) 
       return Sets(view, index);
     case NodeOp::AddressInItems:
       return Open(view, index, "an address is looked for in a stated set of blocks");
-    default:
+    case NodeOp::False:
+    case NodeOp::True:
+    case NodeOp::Not:
+    case NodeOp::And:
+    case NodeOp::Or:
+    case NodeOp::AnyOf:
+    case NodeOp::AllOf:
+    case NodeOp::NoneOf:
+    case NodeOp::Has:
+    case NodeOp::HostIn:
+    case NodeOp::PathIn:
+    case NodeOp::TextIn:
+    case NodeOp::AddressIn:
+    case NodeOp::QueryIn:
       break;
   }
   // A pattern and one text.
@@ -156,9 +169,16 @@ Encoding::Amount Encoding::AmountOf(View view, std::uint32_t index, Element elem
       }
       return {PresentIn(view, *fact), s_.Sum(parts)};
     }
-    default:
+    case TermKind::Integer:
       return {Bool::True, s_.Number(t.integers[term.a])};
+    case TermKind::Text:
+    case TermKind::TextSet:
+    case TermKind::TextList:
+    case TermKind::IntegerSet:
+    case TermKind::IntegerList:
+      break;
   }
+  CURFEW_UNREACHABLE("what is compared or added as a number is one");
 }
 
 Encoding::Truth Encoding::Numbers(View view, const NodeRecord& node, Element element) {
@@ -175,7 +195,28 @@ Encoding::Truth Encoding::Numbers(View view, const NodeRecord& node, Element ele
     case NodeOp::GreaterEqual:
       says = s_.Less(a.value, b.value);
       break;
-    default:
+    case NodeOp::False:
+    case NodeOp::True:
+    case NodeOp::Not:
+    case NodeOp::And:
+    case NodeOp::Or:
+    case NodeOp::AnyOf:
+    case NodeOp::AllOf:
+    case NodeOp::NoneOf:
+    case NodeOp::Has:
+    case NodeOp::LessEqual:
+    case NodeOp::Greater:
+    case NodeOp::In:
+    case NodeOp::SubsetOf:
+    case NodeOp::Intersects:
+    case NodeOp::SameItems:
+    case NodeOp::Starts:
+    case NodeOp::HostIn:
+    case NodeOp::PathIn:
+    case NodeOp::TextIn:
+    case NodeOp::AddressIn:
+    case NodeOp::AddressInItems:
+    case NodeOp::QueryIn:
       says = s_.LessEqual(a.value, b.value);
       break;
   }

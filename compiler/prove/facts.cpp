@@ -32,7 +32,16 @@ void BoundByType(Fact& fact, bool may_be_negative) {
     case TypeKind::Duration:
       if (may_be_negative) fact.least = -kMost;
       return;
-    default:
+    case TypeKind::Int:
+    case TypeKind::Text:
+    case TypeKind::Principal:
+    case TypeKind::Size:
+    case TypeKind::Ip:
+    case TypeKind::Cidr:
+    case TypeKind::Host:
+    case TypeKind::UrlPath:
+    case TypeKind::FilePath:
+    case TypeKind::Digest:
       return;
   }
 }

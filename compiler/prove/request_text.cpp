@@ -71,9 +71,17 @@ Value UsualOf(const Fact& fact) {
     case TypeKind::FilePath:
     case TypeKind::UrlPath:
       return Value::OfText("/x");
-    default:
+    case TypeKind::Bool:
+    case TypeKind::Int:
+    case TypeKind::Text:
+    case TypeKind::Duration:
+    case TypeKind::Size:
+    case TypeKind::Time:
+    case TypeKind::Cidr:
+    case TypeKind::Enum:
       return Value::OfText("x");
   }
+  CURFEW_UNREACHABLE("the switch names every kind");
 }
 
 bool IsUsuallyThere(const Fact& fact) {

@@ -108,7 +108,18 @@ std::string Sameness::TextOf(Side side, std::uint32_t index) {
         text += fmt::format("{}/{} ", Hex(block.base), block.prefix);
       }
       break;
-    default:
+    case NodeOp::Equal:
+    case NodeOp::NotEqual:
+    case NodeOp::Less:
+    case NodeOp::LessEqual:
+    case NodeOp::Greater:
+    case NodeOp::GreaterEqual:
+    case NodeOp::In:
+    case NodeOp::SubsetOf:
+    case NodeOp::Intersects:
+    case NodeOp::SameItems:
+    case NodeOp::Starts:
+    case NodeOp::AddressInItems:
       text += TermText(side, node.a) + TermText(side, node.b);
       break;
   }

@@ -44,9 +44,23 @@ bool ReadsTwoTerms(NodeOp op) {
     case NodeOp::Starts:
     case NodeOp::AddressInItems:
       return true;
-    default:
+    case NodeOp::False:
+    case NodeOp::True:
+    case NodeOp::Not:
+    case NodeOp::And:
+    case NodeOp::Or:
+    case NodeOp::AnyOf:
+    case NodeOp::AllOf:
+    case NodeOp::NoneOf:
+    case NodeOp::Has:
+    case NodeOp::HostIn:
+    case NodeOp::PathIn:
+    case NodeOp::TextIn:
+    case NodeOp::AddressIn:
+    case NodeOp::QueryIn:
       return false;
   }
+  CURFEW_UNREACHABLE("the switch names every operator");
 }
 
 bool IsOrder(NodeOp op) {
@@ -78,7 +92,23 @@ void SlotsReadBy(const module::Tables& tables, std::uint32_t index, std::set<sch
     case NodeOp::Has:
       slots.insert(static_cast<schema::Slot>(node.a));
       return;
-    default:
+    case NodeOp::Equal:
+    case NodeOp::NotEqual:
+    case NodeOp::Less:
+    case NodeOp::LessEqual:
+    case NodeOp::Greater:
+    case NodeOp::GreaterEqual:
+    case NodeOp::In:
+    case NodeOp::SubsetOf:
+    case NodeOp::Intersects:
+    case NodeOp::SameItems:
+    case NodeOp::Starts:
+    case NodeOp::HostIn:
+    case NodeOp::PathIn:
+    case NodeOp::TextIn:
+    case NodeOp::AddressIn:
+    case NodeOp::AddressInItems:
+    case NodeOp::QueryIn:
       SlotsOfTerm(tables, node.a, slots);
       if (ReadsTwoTerms(node.op)) SlotsOfTerm(tables, node.b, slots);
       return;
@@ -176,7 +206,23 @@ void Scan::Node(Side side, std::uint32_t index, std::optional<std::uint32_t> ite
         facts_.insert(*fact);
       }
       return;
-    default:
+    case NodeOp::Equal:
+    case NodeOp::NotEqual:
+    case NodeOp::Less:
+    case NodeOp::LessEqual:
+    case NodeOp::Greater:
+    case NodeOp::GreaterEqual:
+    case NodeOp::In:
+    case NodeOp::SubsetOf:
+    case NodeOp::Intersects:
+    case NodeOp::SameItems:
+    case NodeOp::Starts:
+    case NodeOp::HostIn:
+    case NodeOp::PathIn:
+    case NodeOp::TextIn:
+    case NodeOp::AddressIn:
+    case NodeOp::AddressInItems:
+    case NodeOp::QueryIn:
       return Terms(side, index, items);
   }
 }
