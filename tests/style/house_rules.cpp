@@ -76,6 +76,18 @@ Findings CheckTopLevel(const Tree& tree) {
   return findings;
 }
 
+Findings CheckLanguages(const Tree& tree) {
+  Findings findings;
+  for (const auto& [path, text] : tree.files) {
+    const bool foreign = path.ends_with(".go") || path.ends_with(".rs") || path.ends_with(".java");
+    const bool at_home = path.starts_with("examples/") || path.starts_with("tests/bench/peers/");
+    if (foreign && !at_home) {
+      findings.push_back({path, 0, "this language is at home in examples and tests/bench/peers"});
+    }
+  }
+  return findings;
+}
+
 Findings CheckLinks(const Tree& tree) {
   Findings findings;
   for (const auto& [path, text] : tree.files) {

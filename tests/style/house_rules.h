@@ -6,6 +6,8 @@
 namespace curfew::style {
 
 Findings CheckTopLevel(const Tree& tree);
+// Another language than C++ stands only where its users live: examples, and peers of the benchmark.
+Findings CheckLanguages(const Tree& tree);
 // Relative links of every README (and of the other .md files) lead to something.
 Findings CheckLinks(const Tree& tree);
 // Each row of the table under "## Promises" in README.md names a test: a link to a file that holds

@@ -9,6 +9,16 @@ TEST_CASE("top level: the house and dotfiles, nothing else") {
   CHECK(CheckTopLevel(Tree{{{"scripts/a", ""}, {"scripts/b", ""}, {"Makefile", ""}}}).size() == 2);
 }
 
+TEST_CASE("another language stands where its users live") {
+  CHECK(CheckLanguages(Tree{{{"compiler/a.cpp", ""},
+                             {"examples/01-a/go/ask.go", ""},
+                             {"tests/bench/peers/rust/src/main.rs", ""}}})
+            .empty());
+  CHECK(
+      CheckLanguages(Tree{{{"compiler/a.rs", ""}, {"tests/b/c.go", ""}, {"d.java", ""}}}).size() ==
+      3);
+}
+
 TEST_CASE("links lead somewhere") {
   const auto check = [](std::string text) {
     return CheckLinks(Tree{{{"a/README.md", std::move(text)}, {"b/c.h", ""}, {"a/d/e.txt", ""}}});

@@ -30,6 +30,7 @@ constexpr Rule Rules[] = {
     {"tests can fail", CheckTestsCanFail},
     {"headers import nothing", CheckHeadersImportNothing},
     {"top level", CheckTopLevel},
+    {"languages", CheckLanguages},
     {"links", CheckLinks},
     {"promises", CheckPromises},
     {"examples and policies", CheckExamplesAndPolicies},

@@ -44,8 +44,9 @@ Findings CheckWhitespace(const Tree& tree) {
         findings.push_back({path, number, "trailing space"});
       }
       if (line.ends_with('\r')) findings.push_back({path, number, "a carriage return"});
-      // gofmt's law is tabs.
-      const bool may_have_tabs = path == ".gitmodules" || path.ends_with(".go");
+      // The law of Go's own formatters is tabs.
+      const bool may_have_tabs =
+          path == ".gitmodules" || path.ends_with(".go") || NameOf(path) == "go.mod";
       if (line.find('\t') != std::string_view::npos && !may_have_tabs) {
         findings.push_back({path, number, "a tab: indent by spaces"});
       }

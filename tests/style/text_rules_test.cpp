@@ -16,6 +16,7 @@ TEST_CASE("whitespace: trailing space, tab, carriage return, missing newline") {
   CHECK(CheckWhitespace(One("a/b.h", "\tint a;\n")).size() == 1);
   CHECK(CheckWhitespace(One("a/b.h", "int a;\r\n")).size() == 1);
   CHECK(CheckWhitespace(One("a/b.h", "int a;")).size() == 1);
+  CHECK(CheckWhitespace(One("a/go.mod", "require (\n\tb v1\n)\n")).empty());
   CHECK(CheckWhitespace(One("tests/golden/x.curfew", "a \t\r\n")).empty());
 }
 
