@@ -1,7 +1,7 @@
-"""The section `peers`: policy engines of others on the egress workload, in turn with the floor and with Curfew.
+"""The section `peers`: policy engines of others on the shared workload, in turn with the floor and with Curfew.
 
 Each is built from its language's package registry, at the version that its folder pins, where the toolchain is there.
-A program `PEER ENGINE best|written FOLDER RULES` checks all answers, measures, and prints one line of JSON. What the
+A program `PEER ENGINE egress|create best|written FOLDER RULES` checks all answers, measures, and prints one line of JSON. What the
 figures mean is in ../README.md.
 """
 import os
@@ -16,10 +16,12 @@ from typing import Callable, Optional
 from measuring import Table, build_floor, decision, make_workload, no_workload, progress
 
 HERE = pathlib.Path(__file__).resolve().parent
+DECISIONS = ["egress", "create"]
+OF_CURFEW = ["egress"]  # what decision_bench reads: the others are compared with the floor alone
 SIZES, ROUNDS = [10, 100, 1_000, 10_000], 3
 QUICK_SIZES, QUICK_ROUNDS = [10, 1_000], 1
 WRITTEN_RULES_MAX = 1_000  # beyond, some need minutes to load and some refuse
-WRITTEN_BAR_RULES = 1_000
+WRITTEN_BAR = ("egress", "written", 1_000)
 TIMES_CURFEW_MIN = 20
 # Where installers of languages put them when they leave PATH alone.
 SEARCHED = os.pathsep.join([os.environ.get("PATH", ""), "/usr/local/go/bin", str(pathlib.Path.home() / ".cargo/bin")])
@@ -43,7 +45,7 @@ class Peer:
     engine: str  # how its program calls it
     language: Language
     pin: str  # the version in the file of pins is what follows
-    written_times_min: Optional[int] = None  # as written, at WRITTEN_BAR_RULES
+    written_times_min: Optional[int] = None  # at WRITTEN_BAR
 
 
 def go_build(folder, out):
@@ -93,15 +95,15 @@ def version(peer):
     return re.search(peer.pin + r"([\d.]+)", pins).group(1)
 
 
-def bar(peer, form, rules):
-    if form == "written" and rules == WRITTEN_BAR_RULES and peer.written_times_min:
+def bar(peer, key):
+    if key == WRITTEN_BAR and peer.written_times_min:
         return peer.written_times_min
     return TIMES_CURFEW_MIN
 
 
 def bench_peers(settings):
-    table = Table("peers (egress workload, CPU per decision)", "engine, form, rules", "ns median", "times floor",
-                  "times Curfew", "bar", "load ms")
+    table = Table("peers (CPU per decision)", "decision, engine, form, rules", "ns median", "times floor", "times Curfew",
+                  "bar", "load ms")
     reason = no_workload()
     if reason:
         table.note(f"not measured: {reason}")
@@ -116,63 +118,67 @@ def bench_peers(settings):
             for peer in PEERS:
                 if peer.language is language:
                     table.note(f"skipped: {peer.name}: {why}")
-    measured = [peer for peer in PEERS if peer.language.name in commands]
-    if not measured:
+    peers = [peer for peer in PEERS if peer.language.name in commands]
+    if not peers:
         return table
     sizes, rounds = (QUICK_SIZES, QUICK_ROUNDS) if settings.quick else (SIZES, ROUNDS)
-    workload, floor = make_workload(settings, sizes, "rego,cedar,cel"), build_floor(settings)
+    make_workload(settings, sizes, "rego,cedar,cel")
+    build_floor(settings)
     missed = []
-    for rules in sizes:
-        runs = {}
-        for i in range(rounds):
-            for name, form, command in programs(settings, commands, measured, workload, floor, rules):
-                progress(f"peers: {rules} rules, round {i + 1} of {rounds}: {name}, {form}")
-                runs.setdefault((name, form), []).append(decision(command))
-        missed += add_rows(table, settings, runs, rules)
-    explain(table, measured, rounds, missed)
+    for decision_name in DECISIONS:
+        for rules in sizes:
+            runs = {}
+            for i in range(rounds):
+                for name, form, command in programs(settings, commands, peers, decision_name, rules):
+                    progress(f"peers: {decision_name}, {rules} rules, round {i + 1} of {rounds}: {name} {form}")
+                    runs.setdefault((name, form), []).append(decision(command))
+            missed += add_rows(table, settings, runs, decision_name, rules)
+    explain(table, peers, rounds, missed)
     return table
 
 
-def programs(settings, commands, peers, workload, floor, rules):
+def programs(settings, commands, peers, decision_name, rules):
     """What runs in one round: name, form, command."""
-    yield "floor", "", [floor, "egress", "flat", str(rules), workload]
-    yield "Curfew", "written", [settings.bin / "decision_bench", "native", workload / f"egress_{rules}.json",
-                                settings.out / f"egress_{rules}.curfew"]
+    workload, own = settings.out / "workload", f"{decision_name}_{rules}"
+    yield "floor", "", [settings.out / "floor", decision_name, "flat", str(rules), workload]
+    if decision_name in OF_CURFEW:
+        yield "Curfew", "written", [settings.bin / "decision_bench", "native", workload / f"{own}.json",
+                                    settings.out / f"{own}.curfew"]
     for peer in peers:
         for form in ("best", "written") if rules <= WRITTEN_RULES_MAX else ("best",):
-            yield peer.name, form, [*commands[peer.language.name], peer.engine, form, workload, str(rules)]
+            yield peer.name, form, [*commands[peer.language.name], peer.engine, decision_name, form, workload, str(rules)]
 
 
-def add_rows(table, settings, runs, rules):
+def add_rows(table, settings, runs, decision_name, rules):
     """The rows of one number of rules; says which missed their bar."""
-    missed = []
+    missed, curfew = [], ("Curfew", "written")
 
     def times(key, other):
         return statistics.median(a["ns_med"] / b["ns_med"] for a, b in zip(runs[key], runs[other]))
 
-    for (name, form), each in runs.items():
-        label = ", ".join(filter(None, [name, form, f"{rules:,}"]))
+    for key, each in runs.items():
+        name, form = key
+        label = ", ".join(filter(None, [decision_name, name, form, f"{rules:,}"]))
         wrong = max(run["bad"] for run in each)
         if wrong:
             settings.failed.append(f"{label}: {wrong} wrong decisions")
             table.row(label, f"{wrong} wrong", "", "", "", "")
             continue
         median, load = (statistics.median(run[field] for run in each) for field in ("ns_med", "load_ms"))
-        cells = [f"{median:,.0f}", f"{times((name, form), ('floor', '')):,.1f}"]
+        cells = [f"{median:,.0f}", f"{times(key, ('floor', '')):,.1f}", "", ""]
         peer = next((peer for peer in PEERS if peer.name == name), None)
-        if peer:
-            least, ratio = bar(peer, form, rules), times((name, form), ("Curfew", "written"))
-            cells += [f"{ratio:,.0f}", f"at least {least:,}" + ("" if ratio >= least else ", missed")]
+        if peer and curfew in runs:
+            least, ratio = bar(peer, (decision_name, form, rules)), times(key, curfew)
+            cells[2:] = [f"{ratio:,.0f}", f"at least {least:,}" + ("" if ratio >= least else ", missed")]
             if ratio < least:
                 missed.append(label)
-        else:
-            cells += ["", ""]
         table.row(label, *cells, f"{load:,.1f}")
     return missed
 
 
 def explain(table, peers, rounds, missed):
     table.note("versions: " + ", ".join(f"{peer.name} {version(peer)}" for peer in peers))
-    table.note(f"{rounds} {'round' if rounds == 1 else 'rounds'}, each of all in turn; ratios are medians of those within a round. best: rules as data, or what")
-    table.note("else the engine is fastest with; written: one rule for each allow rule, as Curfew's are. Every answer was checked")
+    table.note(f"{rounds} {'round' if rounds == 1 else 'rounds'}, each of all in turn; ratios are medians of those within a round.")
+    table.note("best: rules as data, or what else the engine is fastest with; written: one rule for each allow rule, as Curfew's")
+    table.note("are. Every answer was checked")
     table.note("bars missed: " + "; ".join(missed) if missed else "every bar is met")

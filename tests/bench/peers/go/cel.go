@@ -1,75 +1,101 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 
 	"cel.dev/cel-go/cel"
 	"cel.dev/cel-go/common/types"
 	"cel.dev/cel-go/common/types/ref"
 )
 
-type celText struct {
-	Deny  string
-	Rules []string
-	Rows  string `json:"B"`
-}
-
-type celRequest struct {
-	Sandbox struct {
-		Labels map[string]string
-	}
-	Host, Method, Path string
-	Suffixes           []string
-	Port, Tod          int64
-	Idle               int64 `json:"idle_s"`
-	Token              int64 `json:"token_ttl_s"`
-}
-
-// loadCel compiles the denials and one expression for each allow rule, asked in turn, as a host program
-// does that lets people write rules; in the best form it is one expression over tables by host.
-// Requests, and in the best form the tables, are values of CEL beforehand.
+// loadCel compiles what all rules share, which must hold, and one expression for each allow rule, asked in
+// turn, as a host program does that lets people write rules; in the best form it is one expression over
+// tables by key. Requests, and in the best form the tables, are values of CEL beforehand.
 func loadCel(w *Workload, best bool) (decider, error) {
-	var text celText
-	if err := w.parse("egress_cel_"+w.count+".json", &text); err != nil {
-		return nil, err
-	}
-	requests, err := celRequests(w)
+	texts, err := celTexts(w, best)
 	if err != nil {
 		return nil, err
 	}
-	if best {
-		whole, err := compileCel(fmt.Sprintf("!(%s) && (%s)", text.Deny, text.Rows))
-		return func(i int) bool { return holds(whole[0], requests[i]) }, err
+	programs, err := compileCel(texts)
+	if err != nil {
+		return nil, err
 	}
-	programs, err := compileCel(append([]string{text.Deny}, text.Rules...)...)
+	requests, err := celRequests(w, best)
+	if err != nil {
+		return nil, err
+	}
+	shared, rules := programs[0], programs[1:]
 	return func(i int) bool {
-		if holds(programs[0], requests[i]) {
-			return false
+		holds := func(program cel.Program) bool {
+			value, _, err := program.Eval(requests[i])
+			return err == nil && value == types.True
 		}
-		for _, rule := range programs[1:] {
-			if holds(rule, requests[i]) {
-				return true
-			}
-		}
-		return false
-	}, err
+		return holds(shared) && (best || slices.ContainsFunc(rules, holds))
+	}, nil
 }
 
-func holds(program cel.Program, request cel.Activation) bool {
-	value, _, err := program.Eval(request)
-	return err == nil && value == types.True
+// celTexts begins with what must hold whichever rule allows, which is all in the best form.
+func celTexts(w *Workload, best bool) ([]string, error) {
+	var text struct {
+		Deny   string
+		Rules  []string
+		Tables string `json:"B"`
+	}
+	if err := w.parse(w.own("_cel", ".json"), &text); err != nil {
+		return nil, err
+	}
+	switch {
+	case w.decision == "egress" && best:
+		return []string{fmt.Sprintf("!(%s) && (%s)", text.Deny, text.Tables)}, nil
+	case w.decision == "egress":
+		return append([]string{fmt.Sprintf("!(%s)", text.Deny)}, text.Rules...), nil
+	case best:
+		return []string{text.Tables}, nil
+	}
+	return celCreate(w)
 }
 
-func compileCel(texts ...string) ([]cel.Program, error) {
+func celCreate(w *Workload) ([]string, error) {
+	var policy struct {
+		Images []string
+		Teams  map[string]struct {
+			CPU    int `json:"cpu"`
+			Memory int `json:"mem_mb"`
+			Disk   int `json:"disk_gb"`
+			TTL    int `json:"ttl_s"`
+		}
+	}
+	if err := w.parse(w.own("", ".json"), &policy); err != nil {
+		return nil, err
+	}
+	images, err := json.Marshal(policy.Images)
+	texts := []string{fmt.Sprintf("ttl_s >= 60 && image in %s", images)}
+	for _, name := range slices.Sorted(maps.Keys(policy.Teams)) {
+		team := policy.Teams[name]
+		texts = append(texts, fmt.Sprintf(
+			"sandbox.labels.team == %q && cpu <= %d && mem_mb <= %d && disk_gb <= %d && ttl_s <= %d",
+			name, team.CPU, team.Memory, team.Disk, team.TTL))
+	}
+	return texts, err
+}
+
+func compileCel(texts []string) ([]cel.Program, error) {
 	table := cel.MapType(cel.StringType, cel.DynType)
-	env, err := cel.NewEnv(
-		cel.Variable("sandbox", table), cel.Variable("exact", table), cel.Variable("suffix", table),
-		cel.Variable("blocked", cel.MapType(cel.StringType, cel.BoolType)),
-		cel.Variable("suffixes", cel.ListType(cel.StringType)),
-		cel.Variable("host", cel.StringType), cel.Variable("method", cel.StringType), cel.Variable("path", cel.StringType),
-		cel.Variable("port", cel.IntType), cel.Variable("tod", cel.IntType),
-		cel.Variable("idle_s", cel.IntType), cel.Variable("token_ttl_s", cel.IntType))
+	options := []cel.EnvOption{cel.Variable("suffixes", cel.ListType(cel.StringType))}
+	for _, name := range []string{"sandbox", "exact", "suffix", "blocked", "images", "teams"} {
+		options = append(options, cel.Variable(name, table))
+	}
+	for _, name := range []string{"host", "method", "path", "image"} {
+		options = append(options, cel.Variable(name, cel.StringType))
+	}
+	for _, name := range []string{"port", "tod", "idle_s", "token_ttl_s", "cpu", "mem_mb", "disk_gb", "ttl_s"} {
+		options = append(options, cel.Variable(name, cel.IntType))
+	}
+	env, err := cel.NewEnv(options...)
 	if err != nil {
 		return nil, err
 	}
@@ -86,39 +112,27 @@ func compileCel(texts ...string) ([]cel.Program, error) {
 	return programs, nil
 }
 
-func celRequests(w *Workload) ([]cel.Activation, error) {
-	exact, suffix := map[ref.Val]ref.Val{}, map[ref.Val]ref.Val{}
-	for _, rule := range w.Rules {
-		table := exact
-		if rule.Wild {
-			table = suffix
-		}
-		row := celTable(map[string]ref.Val{"port": types.Int(rule.Port), "methods": celSet(rule.Methods),
-			"path": types.String(rule.Path), "start": types.Int(rule.Start), "end": types.Int(rule.End)})
-		table[types.String(rule.Host)] = types.NewRefValList(types.DefaultTypeAdapter, []ref.Val{row})
+// celRequests gives each request the tables too; of those, what is written as rules needs the blocked hosts.
+func celRequests(w *Workload, best bool) ([]cel.Activation, error) {
+	tables, err := w.text(w.own("_B_data", ".json"))
+	if err != nil {
+		return nil, err
 	}
-	tables := map[string]any{"exact": types.NewRefValMap(types.DefaultTypeAdapter, exact),
-		"suffix": types.NewRefValMap(types.DefaultTypeAdapter, suffix), "blocked": celSet(w.Blocked)}
+	shared := map[string]any{}
+	if err := celMembers(tables, shared); err != nil {
+		return nil, err
+	}
 	requests := make([]cel.Activation, len(w.Requests))
-	for i, text := range w.Requests {
-		var q celRequest
-		if err := json.Unmarshal(text, &q); err != nil {
+	for i, request := range w.Requests {
+		variables := map[string]any{}
+		for name, table := range shared {
+			if best || name == "blocked" {
+				variables[name] = table
+			}
+		}
+		if err := celMembers(request, variables); err != nil {
 			return nil, err
 		}
-		labels := map[string]ref.Val{}
-		for name, value := range q.Sandbox.Labels {
-			labels[name] = types.String(value)
-		}
-		variables := map[string]any{
-			"sandbox": celTable(map[string]ref.Val{"labels": celTable(labels)}),
-			"host":    types.String(q.Host), "method": types.String(q.Method), "path": types.String(q.Path),
-			"suffixes": types.NewStringList(types.DefaultTypeAdapter, q.Suffixes),
-			"port":     types.Int(q.Port), "tod": types.Int(q.Tod),
-			"idle_s": types.Int(q.Idle), "token_ttl_s": types.Int(q.Token)}
-		for name, table := range tables {
-			variables[name] = table
-		}
-		var err error
 		if requests[i], err = cel.NewActivation(variables); err != nil {
 			return nil, err
 		}
@@ -126,18 +140,52 @@ func celRequests(w *Workload) ([]cel.Activation, error) {
 	return requests, nil
 }
 
-func celTable(members map[string]ref.Val) ref.Val {
-	table := make(map[ref.Val]ref.Val, len(members))
-	for name, value := range members {
-		table[types.String(name)] = value
+// celMembers adds the members of a JSON object, as values of CEL.
+func celMembers(text []byte, into map[string]any) error {
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.UseNumber()
+	var object map[string]any
+	if err := decoder.Decode(&object); err != nil {
+		return err
 	}
-	return types.NewRefValMap(types.DefaultTypeAdapter, table)
+	for name, member := range object {
+		value, err := celValue(member)
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		into[name] = value
+	}
+	return nil
 }
 
-func celSet(members []string) ref.Val {
-	set := make(map[ref.Val]ref.Val, len(members))
-	for _, member := range members {
-		set[types.String(member)] = types.True
+func celValue(from any) (ref.Val, error) {
+	switch from := from.(type) {
+	case bool:
+		return types.Bool(from), nil
+	case string:
+		return types.String(from), nil
+	case json.Number:
+		number, err := from.Int64()
+		return types.Int(number), err
+	case []any:
+		list := make([]ref.Val, len(from))
+		for i, member := range from {
+			var err error
+			if list[i], err = celValue(member); err != nil {
+				return nil, err
+			}
+		}
+		return types.NewRefValList(types.DefaultTypeAdapter, list), nil
+	case map[string]any:
+		table := make(map[ref.Val]ref.Val, len(from))
+		for name, member := range from {
+			value, err := celValue(member)
+			if err != nil {
+				return nil, err
+			}
+			table[types.String(name)] = value
+		}
+		return types.NewRefValMap(types.DefaultTypeAdapter, table), nil
 	}
-	return types.NewRefValMap(types.DefaultTypeAdapter, set)
+	return nil, fmt.Errorf("no value of CEL is made of %T", from)
 }

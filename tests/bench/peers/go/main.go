@@ -1,11 +1,12 @@
-// Peers that are written in Go, on the egress workload: checks every answer, then measures.
+// Peers that are written in Go: checks every answer, then measures.
 //
-// usage: go_peer opa|cel best|written FOLDER RULES
+// usage: go_peer opa|cel egress|create best|written FOLDER RULES
 package main
 
 import (
 	"fmt"
 	"os"
+	"slices"
 	"time"
 )
 
@@ -15,18 +16,20 @@ type decider func(i int) bool
 var engines = map[string]func(w *Workload, best bool) (decider, error){"opa": loadOpa, "cel": loadCel}
 
 func main() {
-	if len(os.Args) != 5 || engines[os.Args[1]] == nil || (os.Args[2] != "best" && os.Args[2] != "written") {
-		fmt.Fprintln(os.Stderr, "usage: go_peer opa|cel best|written FOLDER RULES")
+	words := os.Args[1:]
+	if len(words) != 5 || engines[words[0]] == nil || !slices.Contains([]string{"egress", "create"}, words[1]) ||
+		!slices.Contains([]string{"best", "written"}, words[2]) {
+		fmt.Fprintln(os.Stderr, "usage: go_peer opa|cel egress|create best|written FOLDER RULES")
 		os.Exit(1)
 	}
-	if err := run(os.Args[1], os.Args[2] == "best", os.Args[3], os.Args[4]); err != nil {
+	if err := run(words[0], words[1], words[2] == "best", words[3], words[4]); err != nil {
 		fmt.Fprintln(os.Stderr, "go_peer:", err)
 		os.Exit(1)
 	}
 }
 
-func run(engine string, best bool, folder, count string) error {
-	w, err := readWorkload(folder, count)
+func run(engine, decision string, best bool, folder, rules string) error {
+	w, err := readWorkload(decision, folder, rules)
 	if err != nil {
 		return err
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/open-policy-agent/opa/v1/storage/inmem"
 )
 
-// loadOpa prepares one query. As written, each allow rule is a rule of Rego; in the best form they are
-// data, found by host. Requests are parsed beforehand.
+// loadOpa prepares one query. As written, each allow rule is a rule of Rego, and a list stands in one; in
+// the best form both are data, found by their keys. Requests are parsed beforehand.
 func loadOpa(w *Workload, best bool) (decider, error) {
 	ctx := context.Background()
 	policy, data, err := opaSources(w, best)
@@ -25,7 +25,7 @@ func loadOpa(w *Workload, best bool) (decider, error) {
 	}
 	store := inmem.NewFromReaderWithOpts(bytes.NewReader(data), inmem.OptReturnASTValuesOnRead(true))
 	query, err := rego.New(
-		rego.Query("data.egress.allow"), rego.Module("egress.rego", string(policy)), rego.Store(store),
+		rego.Query("data."+w.decision+".allow"), rego.Module("policy.rego", string(policy)), rego.Store(store),
 	).PrepareForEval(ctx)
 	if err != nil {
 		return nil, err
@@ -37,13 +37,16 @@ func loadOpa(w *Workload, best bool) (decider, error) {
 }
 
 func opaSources(w *Workload, best bool) (policy, data []byte, err error) {
-	if !best {
-		policy, err = w.text("egress_A_" + w.count + ".rego")
-		return policy, []byte("{}"), err
+	policyName, dataName := w.own("_A", ".rego"), w.own("_A_data", ".json")
+	if best {
+		policyName, dataName = w.decision+"_B.rego", w.own("_B_data", ".json")
 	}
-	if data, err = w.text("egress_B_data_" + w.count + ".json"); err != nil {
+	if policy, err = w.text(policyName); err != nil {
 		return nil, nil, err
 	}
-	policy, err = w.text("egress_B.rego")
+	if !best && w.decision == "egress" { // all of it is in the policy
+		return policy, []byte("{}"), nil
+	}
+	data, err = w.text(dataName)
 	return policy, data, err
 }

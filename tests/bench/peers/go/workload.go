@@ -7,37 +7,29 @@ import (
 	"path/filepath"
 )
 
-// Workload is what the generator wrote for one number of rules. Requests stay text: each engine has
-// its own idea of a value.
+// Workload is what the generator wrote for one decision and one number of rules.
 type Workload struct {
 	folder   string
-	count    string
-	Requests []json.RawMessage `json:"reqs"`
+	decision string // egress or create
+	rules    string
+	Requests []json.RawMessage `json:"reqs"` // text: each engine has its own idea of a value
 	Expected []bool
-	Rules    []Rule
-	Blocked  []string
 }
 
-// Rule is an allow rule; it holds for a host and all below it if Wild is set.
-type Rule struct {
-	Host    string
-	Wild    bool
-	Port    int64
-	Methods []string
-	Path    string // a prefix
-	Start   int64  // seconds of the day, from and up to
-	End     int64
-}
-
-func readWorkload(folder, count string) (*Workload, error) {
-	w := &Workload{folder: folder, count: count}
-	if err := w.parse("egress_"+count+".json", w); err != nil {
+func readWorkload(decision, folder, rules string) (*Workload, error) {
+	w := &Workload{folder: folder, decision: decision, rules: rules}
+	if err := w.parse(w.own("", ".json"), w); err != nil {
 		return nil, err
 	}
 	if len(w.Requests) == 0 || len(w.Requests) != len(w.Expected) {
 		return nil, fmt.Errorf("%d requests and %d answers", len(w.Requests), len(w.Expected))
 	}
 	return w, nil
+}
+
+// own is the name of a file for this decision and number of rules: egress_cel_100.json.
+func (w *Workload) own(kind, suffix string) string {
+	return w.decision + kind + "_" + w.rules + suffix
 }
 
 func (w *Workload) text(name string) ([]byte, error) {

@@ -1,6 +1,6 @@
-//! Peers that are written in Rust, on the egress workload: checks every answer, then measures.
+//! Peers that are written in Rust: checks every answer, then measures.
 //!
-//! usage: rust_peer cedar|regorus best|written FOLDER RULES
+//! usage: rust_peer cedar|regorus egress|create best|written FOLDER RULES
 mod cedar;
 mod measure;
 mod rego;
@@ -13,20 +13,22 @@ use workload::Workload;
 /// Answers whether request `i` is allowed. What failed is not.
 type Decider = Box<dyn FnMut(usize) -> bool>;
 
-/// Makes a peer ready, in its best form or else as written.
-type Load = fn(&Workload, bool) -> Result<Decider, Box<dyn Error>>;
+const USAGE: &str = "usage: rust_peer cedar|regorus egress|create best|written FOLDER RULES";
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    let (load, form, folder, count): (Load, _, _, _) = match words[..] {
-        ["cedar", form @ ("best" | "written"), folder, count] => (cedar::load, form, folder, count),
-        ["regorus", form @ ("best" | "written"), folder, count] => {
-            (rego::load, form, folder, count)
-        }
-        _ => return Err("usage: rust_peer cedar|regorus best|written FOLDER RULES".into()),
+    let [engine, decision @ ("egress" | "create"), form @ ("best" | "written"), folder, rules] =
+        words[..]
+    else {
+        return Err(USAGE.into());
     };
-    let workload = Workload::read(folder, count)?;
+    let load = match engine {
+        "cedar" => cedar::load,
+        "regorus" => rego::load,
+        _ => return Err(USAGE.into()),
+    };
+    let workload = Workload::read(decision, folder, rules)?;
     let begin = Instant::now();
     let mut ask = load(&workload, form == "best")?;
     let load_ms = begin.elapsed().as_secs_f64() * 1000.0;

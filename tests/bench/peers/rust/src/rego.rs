@@ -6,29 +6,32 @@ use regorus::rvm::vm::RegoVM;
 use regorus::{Engine, Rc, Value};
 use std::error::Error;
 
-const QUERY: &str = "data.egress.allow";
-
-/// As written, each allow rule is a rule of Rego; in the best form they are data, found by host.
-/// Requests are parsed beforehand.
+/// As written, each allow rule is a rule of Rego, and a list stands in one; in the best form both are
+/// data, found by their keys. Requests are parsed beforehand.
 pub fn load(workload: &Workload, best: bool) -> Result<Decider, Box<dyn Error>> {
-    let count = &workload.count;
     let (policy, data) = if best {
         (
-            workload.text("egress_B.rego")?,
-            workload.text(&format!("egress_B_data_{count}.json"))?,
+            format!("{}_B.rego", workload.decision),
+            workload.own("_B_data", ".json"),
         )
     } else {
         (
-            workload.text(&format!("egress_A_{count}.rego"))?,
-            "{}".into(),
+            workload.own("_A", ".rego"),
+            workload.own("_A_data", ".json"),
         )
     };
+    let policy = workload.text(&policy)?;
+    let data = match workload.decision.as_str() {
+        "egress" if !best => "{}".into(), // all of it is in the policy
+        _ => workload.text(&data)?,
+    };
+    let query = format!("data.{}.allow", workload.decision);
     let mut engine = Engine::new();
-    engine.add_policy("egress.rego".into(), policy)?;
+    engine.add_policy("policy.rego".into(), policy)?;
     engine.add_data_json(&data)?;
-    let policy = engine.compile_with_entrypoint(&Rc::from(QUERY))?;
+    let policy = engine.compile_with_entrypoint(&Rc::from(query.as_str()))?;
     let mut machine = RegoVM::new();
-    machine.load_program(Compiler::compile_from_policy(&policy, &[QUERY])?);
+    machine.load_program(Compiler::compile_from_policy(&policy, &[&query])?);
     machine.set_data(Value::from_json_str(&data)?)?;
     let parsed = workload
         .requests()

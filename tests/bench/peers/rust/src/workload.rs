@@ -2,21 +2,23 @@ use serde_json::Value;
 use std::error::Error;
 use std::path::PathBuf;
 
-/// What the generator wrote for one number of rules.
+/// What the generator wrote for one decision and one number of rules.
 pub struct Workload {
     folder: PathBuf,
-    pub count: String,
+    pub decision: String,
+    rules: String,
     document: Value,
 }
 
 impl Workload {
-    pub fn read(folder: &str, count: &str) -> Result<Workload, Box<dyn Error>> {
+    pub fn read(decision: &str, folder: &str, rules: &str) -> Result<Workload, Box<dyn Error>> {
         let mut workload = Workload {
             folder: folder.into(),
-            count: count.into(),
+            decision: decision.into(),
+            rules: rules.into(),
             document: Value::Null,
         };
-        workload.document = serde_json::from_str(&workload.text(&format!("egress_{count}.json"))?)?;
+        workload.document = serde_json::from_str(&workload.text(&workload.own("", ".json"))?)?;
         match workload.requests().len() {
             0 => Err("no requests".into()),
             asked if asked != workload.expected()?.len() => {
@@ -24,6 +26,11 @@ impl Workload {
             }
             _ => Ok(workload),
         }
+    }
+
+    /// The name of a file for this decision and number of rules: egress_A_100.cedar.
+    pub fn own(&self, kind: &str, suffix: &str) -> String {
+        format!("{}{kind}_{}{suffix}", self.decision, self.rules)
     }
 
     /// A file of the workload.

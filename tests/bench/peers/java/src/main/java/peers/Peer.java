@@ -26,26 +26,34 @@ import java.util.function.UnaryOperator;
 import reactor.core.publisher.Flux;
 
 /**
- * The peer that is written in Java, SAPL, on the egress workload: checks every answer, then measures.
+ * The peer that is written in Java, SAPL: checks every answer, then measures.
  *
- * <p>usage: Peer sapl best|written FOLDER RULES
+ * <p>usage: Peer sapl egress|create best|written FOLDER RULES
  */
 public final class Peer {
   private static final ObjectMapper JSON = new ObjectMapper();
 
   public static void main(String[] words) throws Exception {
-    if (words.length != 4 || !words[0].equals("sapl") || !List.of("best", "written").contains(words[1])) {
-      System.err.println("usage: Peer sapl best|written FOLDER RULES");
+    if (words.length != 5 || !words[0].equals("sapl") || !List.of("egress", "create").contains(words[1])
+        || !List.of("best", "written").contains(words[2])) {
+      System.err.println("usage: Peer sapl egress|create best|written FOLDER RULES");
       System.exit(1);
     }
-    JsonNode workload = JSON.readTree(Path.of(words[2], "egress_" + words[3] + ".json").toFile());
-    List<AuthorizationSubscription> requests = requests(workload);
+    JsonNode workload = JSON.readTree(Path.of(words[3], words[1] + "_" + words[4] + ".json").toFile());
+    boolean egress = words[1].equals("egress");
+    var requests = new ArrayList<AuthorizationSubscription>();
+    for (JsonNode request : workload.get("reqs")) {
+      requests.add(egress ? egress(request) : create(request));
+    }
     JsonNode expected = workload.get("expected");
     if (requests.isEmpty() || requests.size() != expected.size()) {
       throw new IllegalStateException(requests.size() + " requests and " + expected.size() + " answers");
     }
+    Policies policies = egress ? new EgressPolicies(workload) : new CreatePolicies(workload);
     long begin = System.nanoTime();
-    var point = words[1].equals("best") ? best(workload) : written(workload);
+    var point = words[2].equals("best")
+        ? point(List.of(policies.best()), policies.tables())
+        : point(policies.written(), Map.of());
     double loadMs = (System.nanoTime() - begin) / 1e6;
     IntPredicate ask = i -> point.decideOnce(requests.get(i)).block().getDecision() == Decision.PERMIT;
     int bad = 0;
@@ -64,14 +72,6 @@ public final class Peer {
     System.exit(0); // its schedulers would keep the process
   }
 
-  private static EmbeddedPolicyDecisionPoint best(JsonNode workload) throws Exception {
-    return point(List.of(Policies.OF_TABLES), Policies.tables(workload));
-  }
-
-  private static EmbeddedPolicyDecisionPoint written(JsonNode workload) throws Exception {
-    return point(Policies.written(workload), Map.of());
-  }
-
   private static EmbeddedPolicyDecisionPoint point(List<String> texts, Map<String, Val> variables) throws Exception {
     var functions = new AnnotationFunctionContext();
     functions.loadLibrary(StandardFunctionLibrary.class);
@@ -86,19 +86,20 @@ public final class Peer {
       }
       documents.put(document.name(), document);
     }
-    var configuration = new PDPConfiguration("egress", attributes, functions, variables,
+    var configuration = new PDPConfiguration("peer", attributes, functions, variables,
         PolicyDocumentCombiningAlgorithm.DENY_OVERRIDES, UnaryOperator.identity(), UnaryOperator.identity(),
         new NaiveImmutableParsedDocumentIndex(documents, true));
     return new EmbeddedPolicyDecisionPoint(() -> Flux.just(configuration));
   }
 
-  private static List<AuthorizationSubscription> requests(JsonNode workload) {
-    var requests = new ArrayList<AuthorizationSubscription>();
-    for (JsonNode request : workload.get("reqs")) {
-      requests.add(new AuthorizationSubscription(request.get("sandbox"), request.get("method"),
-          members(request, "host", "port", "path", "suffixes"), members(request, "tod", "idle_s", "token_ttl_s")));
-    }
-    return requests;
+  private static AuthorizationSubscription egress(JsonNode request) {
+    return new AuthorizationSubscription(request.get("sandbox"), request.get("method"),
+        members(request, "host", "port", "path", "suffixes"), members(request, "tod", "idle_s", "token_ttl_s"));
+  }
+
+  private static AuthorizationSubscription create(JsonNode request) {
+    return new AuthorizationSubscription(request.get("sandbox"), JSON.getNodeFactory().textNode("create"),
+        members(request, "image"), members(request, "cpu", "mem_mb", "disk_gb", "ttl_s"));
   }
 
   private static ObjectNode members(JsonNode object, String... names) {
