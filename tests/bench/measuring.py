@@ -6,6 +6,7 @@ import shutil
 import statistics
 import subprocess
 import sys
+import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 FLOOR = ROOT.parent / "shared" / "bench"  # the workload and the floor that other engines were measured against
@@ -76,3 +77,13 @@ def build_floor(settings):
     program = settings.out / "floor"
     must(["g++", "-std=c++20", "-O2", "-march=native", "-o", program, FLOOR / "floor/floor.cpp"])
     return program
+
+
+def measured(command, **options):
+    """Wall milliseconds and CPU milliseconds of a command and all that it waited for, and its status."""
+    begin = time.monotonic()
+    child = subprocess.Popen(command, stdin=subprocess.DEVNULL, **options)
+    _, status, usage = os.wait4(child.pid, 0)
+    wall = time.monotonic() - begin
+    child.returncode = os.waitstatus_to_exitcode(status)
+    return wall * 1000, (usage.ru_utime + usage.ru_stime) * 1000, child.returncode
