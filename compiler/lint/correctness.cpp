@@ -514,6 +514,10 @@ constexpr Rule kRules[] = {
      FindRepeatedClause},
     {diag::RepeatedRule.code, Category::Correctness, "a rule that is stated twice",
      FindRepeatedRule},
+    {diag::IdleDeny.code, Category::Correctness, "a deny of what is not let through anyway",
+     nullptr},
+    {diag::DeadAllow.code, Category::Correctness, "an allow that opens nothing", nullptr},
+    {diag::CoveredAllow.code, Category::Correctness, "an allow within several others", nullptr},
 };
 
 }  // namespace

@@ -42,6 +42,8 @@ class Suppressions {
       if (suppression.used) continue;
       const Rule* rule = FindRule(suppression.code);
       if (rule != nullptr && options.category && rule->category != *options.category) continue;
+      // A proof that is not made, or not within its budget, finds nothing.
+      if (rule != nullptr && rule->find == nullptr) continue;
       sink.Report(suppression.comment, diag::SuppressionUnused,
                   diagnostics::CodeName(suppression.code))
           .Fix(RemovalOf(sources, suppression.comment), "");
@@ -52,6 +54,24 @@ class Suppressions {
   std::vector<Suppression> found_;
 };
 
+bool IsProof(const diagnostics::Diagnostic& finding) {
+  const Rule* rule = FindRule(finding.code);
+  return rule != nullptr && rule->find == nullptr;
+}
+
+// Whether one of the findings says of the same rule why it changes nothing.
+bool IsSaid(const diagnostics::Sink& found, const diagnostics::Diagnostic& proof) {
+  constexpr std::uint16_t kSaying[] = {
+      diag::NeverHolds.code,    diag::ShadowedAllow.code, diag::ShadowedDeny.code,
+      diag::DeniedAllow.code,   diag::DenyOfNothing.code, diag::RuleOfNoGrant.code,
+      diag::BarredAlready.code, diag::RepeatedRule.code,  diag::PastDate.code};
+  return std::ranges::any_of(found.diagnostics(), [&](const diagnostics::Diagnostic& finding) {
+    return finding.span.file == proof.span.file && finding.span.begin >= proof.span.begin &&
+           finding.span.end <= proof.span.end &&
+           std::ranges::find(kSaying, finding.code) != std::end(kSaying);
+  });
+}
+
 }  // namespace
 
 void Lint(std::span<const syntax::Ast> files, const source::SourceMap& sources,
@@ -59,11 +79,17 @@ void Lint(std::span<const syntax::Ast> files, const source::SourceMap& sources,
   const PolicyTree tree = ReadTrees(files);
   const Subject subject{tree, sources, model, options.now_ms, options.first_part};
   diagnostics::Sink found(FindingsMax);
-  for (const diagnostics::Diagnostic& warning : options.warnings) found.Keep(warning);
+  for (const diagnostics::Diagnostic& warning : options.warnings) {
+    if (!IsProof(warning)) found.Keep(warning);
+  }
   for (const auto rules : Rules()) {
     for (const Rule& rule : rules) {
-      if (!options.category || rule.category == *options.category) rule.find(subject, found);
+      const bool is_wanted = !options.category || rule.category == *options.category;
+      if (is_wanted && rule.find != nullptr) rule.find(subject, found);
     }
+  }
+  for (const diagnostics::Diagnostic& warning : options.warnings) {
+    if (IsProof(warning) && !IsSaid(found, warning)) found.Keep(warning);
   }
   std::vector<Suppression> all;
   for (const syntax::Ast& file : files) {

@@ -17,7 +17,8 @@ struct Options {
   std::optional<Category> category;  // only this one
   // Files from this one on are parts: nobody gave them, and `use` brought them in.
   source::FileId first_part = source::Span::Nowhere;
-  // What the checker warned of: it is a finding like others, and can be suppressed.
+  // What the checker warned of, and what was proven of rules: findings like others, that can be
+  // suppressed. Of one rule a proof says nothing that a comparison has said already.
   std::span<const diagnostics::Diagnostic> warnings;
 };
 

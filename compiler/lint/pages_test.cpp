@@ -2,7 +2,11 @@
 // good one has none.
 #include "compiler/check/check.h"
 #include "compiler/diagnostics/render.h"
+#include "compiler/ir/encode.h"
 #include "compiler/lint/lint.h"
+#include "compiler/lower/lower.h"
+#include "compiler/prove/check_uses.h"
+#include "compiler/prove/prover.h"
 #include "compiler/syntax/parse.h"
 #include "compiler/values/quantity.h"
 
@@ -80,6 +84,9 @@ Found FindingsOf(const std::string& example) {
   const model::PolicyModel model = check::Check(trees, sources, sink);
   INFO(AsSet(example));
   if (sink.has_errors()) FAIL(RenderText(sink, sources));
+  const auto code = lower::Lower(model, sources);
+  REQUIRE(code);
+  prove::CheckUses(model, ir::Encode(*code), prove::LibraryBesideProgram(), sink);
   diagnostics::Sink findings;
   Lint(trees, sources, &model,
        {.now_ms = *values::ParseTime("2026-11-30T00:00:00Z"),

@@ -34,6 +34,7 @@ struct Rule {
   std::uint16_t code;
   Category category;
   std::string_view summary;  // what it finds, without a full stop
+  // Null where a proof finds it: it comes to Lint as a warning (prove/check_uses.h).
   void (*find)(const Subject& subject, diagnostics::Sink& sink);
 };
 

@@ -1,6 +1,7 @@
 // What libcurfew_prove.so shows: functions of C, as prover.h says them.
 #include "compiler/prove/diff_sets.h"
 #include "compiler/prove/differ.h"
+#include "compiler/prove/find_use.h"
 #include "compiler/prove/prove_never.h"
 #include "compiler/prove/prover.h"
 
@@ -68,7 +69,33 @@ Result<Unit> Diff(ByteView before, ByteView after, std::uint64_t steps, prove::T
   return Unit{};
 }
 
+Result<Unit> FindUses(ByteView bytes, std::span<const std::uint32_t> rules, prove::UseBudget budget,
+                      std::span<std::uint8_t> into) {
+  CURFEW_TRY(module::PolicyModule policy, module::PolicyModule::Load(bytes, 0));
+  const interpret::Interpreter engine(std::move(policy));
+  prove::Solver solver;
+  const std::vector<prove::Use> uses = prove::FindUsesOf(engine, rules, solver, budget);
+  std::ranges::transform(uses, into.begin(),
+                         [](prove::Use use) { return static_cast<std::uint8_t>(use); });
+  return Unit{};
+}
+
 }  // namespace
+
+extern "C" __attribute__((visibility("default"))) int curfew_find_uses_1(
+    const std::uint8_t* module, std::size_t bytes, const std::uint32_t* rules, std::size_t count,
+    std::uint64_t steps_each, std::uint64_t steps_all, std::uint8_t* uses, char* message,
+    std::size_t room) {
+  try {
+    const auto found =
+        FindUses({module, bytes}, {rules, count}, {steps_each, steps_all}, {uses, count});
+    if (found) return 0;
+    Say(found.error().message, message, room);
+  } catch (const std::exception& failure) {
+    Say(failure.what(), message, room);
+  }
+  return -1;
+}
 
 extern "C" __attribute__((visibility("default"))) int curfew_diff_sets_2(
     const std::uint8_t* before, std::size_t before_bytes, const std::uint8_t* after,

@@ -35,6 +35,7 @@ Decided DecisionOf(const interpret::Interpreter& engine, const module::Request& 
   return {room.verdict.effect,
           room.verdict.class_index,
           module::OnlyNeversDeny(engine.module(), room.verdict),
+          !room.verdict.denials.overflowed() && !room.verdict.undecided,
           {denials.begin(), denials.end()},
           {allows.begin(), allows.end()}};
 }
@@ -94,9 +95,12 @@ std::vector<std::string> Search::ClassNames() const {
   return names;
 }
 
-bool Search::IsNever(Side side, std::uint32_t entry) const {
-  const module::Tables& t = space_.tables(side);
-  return t.rules[t.entries[entry].rule].never != 0;
+bool Search::IsPutAside(const Wanted& wanted, std::uint32_t entry) const {
+  const module::Tables& t = space_.tables(0);
+  const module::RuleIndex rule = t.entries[entry].rule;
+  // Without a rule that is taken away, a never may be all that denies: that is an answer too.
+  const bool puts_nevers_aside = wanted.never || !wanted.absent.empty();
+  return wanted.absent.contains(rule) || (puts_nevers_aside && t.rules[rule].never != 0);
 }
 
 // ---- The class of a create ----------------------------------------------------------------------
@@ -149,7 +153,7 @@ bool Search::AddDenials(Way& way, const Wanted& wanted, std::size_t most) {
   const module::Tables& t = space_.tables(0);
   for (const std::uint32_t entry : AllDenials(0, way.of_class)) {
     if (way.denials.size() >= before + most) break;
-    if (wanted.never && IsNever(0, entry)) continue;
+    if (IsPutAside(wanted, entry)) continue;
     if (way.box.MayBeTrue(0, t.entries[entry].condition)) way.denials.insert(entry);
   }
   return way.denials.size() > before;
@@ -160,7 +164,7 @@ bool Search::Learn(Way& way, const module::Request& request, const Decided& deci
   bool is_new = false;
   for (const module::RuleIndex rule : decided.denials) {
     for (const std::uint32_t entry : DenialsOf(0, way.of_class, rule)) {
-      if (wanted.never && IsNever(0, entry)) continue;
+      if (IsPutAside(wanted, entry)) continue;
       if (!way.denials.insert(entry).second) continue;
       is_new = true;
       if (std::ranges::find(usual_, entry) != usual_.end()) continue;
@@ -179,9 +183,17 @@ bool Search::Learn(Way& way, const module::Request& request, const Decided& deci
 // ---- One allow ----------------------------------------------------------------------------------
 
 bool Search::IsLetOut(const Decided& decided, const Wanted& wanted) const {
-  if (!wanted.never) return decided.effect == module::Effect::Allow;
-  return decided.only_nevers_deny &&
-         std::ranges::find(decided.denials, *wanted.never) != decided.denials.end();
+  if (wanted.never) {
+    return decided.only_nevers_deny &&
+           std::ranges::find(decided.denials, *wanted.never) != decided.denials.end();
+  }
+  if (decided.effect == module::Effect::Allow || wanted.absent.empty()) {
+    return decided.effect == module::Effect::Allow;
+  }
+  const auto& rules = space_.tables(0).rules;
+  return decided.is_whole && std::ranges::all_of(decided.denials, [&](module::RuleIndex rule) {
+           return wanted.absent.contains(rule) || rules[rule].never != 0;
+         });
 }
 
 Finding Search::Confirm(const Way& way, const Wanted& wanted, const Witness& witness,
@@ -219,7 +231,7 @@ Finding Search::Confirm(const Way& way, const Wanted& wanted, const Witness& wit
     return unstated();
   }
   if (wanted.judge) {
-    const auto other = read(1, finding.other);
+    const auto other = read(last_side(), engines_.size() > 1 ? finding.other : finding.request);
     if (!other || wanted.judge(other->request)) return unstated();
   }
   finding.kind = Finding::Kind::Found;
@@ -277,7 +289,7 @@ Finding Search::Try(Way& way, const Wanted& wanted, std::uint64_t& steps) {
       continue;
     }
     if (wanted.judge) {
-      if (auto further = wanted.judge(RequestOf(space_, 1, witness, way.arena))) {
+      if (auto further = wanted.judge(RequestOf(space_, last_side(), witness, way.arena))) {
         if (further->empty()) return unknown("what the other set says was not computed");
         for (Claim& claim : *further) way.learnt.push_back(std::move(claim));
         continue;
@@ -366,6 +378,8 @@ Finding Search::Find(ClassIndex of_class, const Wanted& wanted, std::uint64_t& s
       way.question.claims.push_back(std::move(claim));
     }
     for (const std::uint32_t usual : usual_) {
+      // What stood against an earlier question may be put aside in this one.
+      if (IsPutAside(wanted, usual)) continue;
       if (way.box.MayBeTrue(0, t.entries[usual].condition)) way.denials.insert(usual);
     }
     Finding finding = Try(way, wanted, steps);

@@ -21,6 +21,7 @@ struct Decided {
   module::Effect effect = module::Effect::Deny;
   module::ClassIndex class_index = module::NoClass;
   bool only_nevers_deny = false;
+  bool is_whole = false;  // every denial is named, and denies for sure
   std::vector<module::RuleIndex> denials;
   std::vector<module::RuleIndex> allows;
 };
@@ -39,13 +40,15 @@ struct Finding {
 struct Wanted {
   // Of side 0: this never denies, and nothing but nevers does.
   std::optional<module::RuleIndex> never;
+  // Of side 0: rules that count as taken away. What they deny is let out.
+  std::set<module::RuleIndex> absent;
   // Hold of the request.
   std::vector<Claim> claims;
   // Only these entries of groups are tried, where anything is said.
   std::optional<std::set<std::uint32_t>> entries;
-  // Side 1's word: nothing where the request is one, and otherwise what must hold of the next one.
-  // Without a function every request is one.
-  std::function<std::optional<std::vector<Claim>>(const module::Request& of_side_1)> judge;
+  // The last side's word: nothing where the request is one, and otherwise what must hold of the
+  // next one. Without a function every request is one.
+  std::function<std::optional<std::vector<Claim>>(const module::Request& of_last_side)> judge;
 };
 
 class Search {
@@ -80,7 +83,9 @@ class Search {
   bool Learn(Way& way, const module::Request& request, const Decided& decided,
              const Wanted& wanted);
   bool AddDenials(Way& way, const Wanted& wanted, std::size_t most);
-  bool IsNever(Side side, std::uint32_t entry) const;
+  // A denial that does not stand against what is wanted.
+  [[nodiscard]] bool IsPutAside(const Wanted& wanted, std::uint32_t entry) const;
+  [[nodiscard]] Side last_side() const { return static_cast<Side>(engines_.size() - 1); }
   Finding Confirm(const Way& way, const Wanted& wanted, const Witness& witness,
                   const module::Request& request);
   [[nodiscard]] bool IsLetOut(const Decided& decided, const Wanted& wanted) const;

@@ -1,6 +1,8 @@
 #include "compiler/base/text.h"
 #include "compiler/diagnostics/render.h"
 #include "compiler/lint/lint.h"
+#include "compiler/prove/check_uses.h"
+#include "compiler/prove/prover.h"
 #include "compiler/tool/asked_request.h"
 #include "compiler/tool/color_option.h"
 #include "compiler/tool/compile_set.h"
@@ -74,11 +76,20 @@ class LintVerb : public Verb {
     }
     diagnostics::Sink found(lint::FindingsMax);
     if (made->is_valid()) {
+      const auto category = lint::CategoryOf(category_);
+      diagnostics::Sink warnings(lint::FindingsMax);
+      for (const diagnostics::Diagnostic& warning : made->diagnostics.diagnostics()) {
+        warnings.Keep(warning);
+      }
+      // A set without a file has no module, and nothing to say.
+      if (!made->module.empty() && (!category || *category == lint::Category::Correctness)) {
+        prove::CheckUses(*made->model, made->module, prove::LibraryBesideProgram(), warnings);
+      }
       lint::Lint(made->files, made->sources, &*made->model,
                  {.now_ms = *now_ms,
-                  .category = lint::CategoryOf(category_),
+                  .category = category,
                   .first_part = made->first_named,
-                  .warnings = made->diagnostics.diagnostics()},
+                  .warnings = warnings.diagnostics()},
                  found);
     } else {
       for (const diagnostics::Diagnostic& mistake : made->diagnostics.diagnostics()) {

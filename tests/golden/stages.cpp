@@ -8,6 +8,7 @@
 #include "compiler/lower/lower.h"
 #include "compiler/model/print.h"
 #include "compiler/prove/check_nevers.h"
+#include "compiler/prove/check_uses.h"
 #include "compiler/syntax/format.h"
 #include "compiler/syntax/parse.h"
 #include "compiler/syntax/print.h"
@@ -145,6 +146,9 @@ Printed LintSet(const source::SourceMap& sources) {
   const auto trees = syntax::ParseAll(sources, sink);
   const model::PolicyModel model = check::Check(trees, sources, sink);
   if (sink.has_errors()) return {diagnostics::RenderText(sink, sources), true};
+  const auto code = lower::Lower(model, sources);
+  if (!code) return {code.error().message + "\n", true};
+  prove::CheckUses(model, ir::Encode(*code), prove::LibraryBesideProgram(), sink);
   diagnostics::Sink findings;
   lint::Lint(trees, sources, &model,
              {.now_ms = *values::ParseTime("2026-11-30T00:00:00Z"),
