@@ -38,7 +38,7 @@ ErrorCode CodeOf(const Failure& failure) {
 Server::Server(Settings settings, std::function<void(std::string)> send)
     : version_(std::move(settings.version)),
       send_(std::move(send)),
-      workspace_(std::move(settings.root), std::move(settings.now_ms)) {}
+      workspace_(std::move(settings.root), std::move(settings.now_ms), std::move(settings.prove)) {}
 
 void Server::Receive(std::string_view body) {
   const auto read = ReadMessage(body);

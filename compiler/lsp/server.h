@@ -22,6 +22,8 @@ struct Settings {
   std::string version;                   // the program's
   std::string root = {};                 // as source::Naming has it
   std::function<std::int64_t()> now_ms;  // milliseconds since 1970
+  // What a set's proofs say, when it is saved. Without it nothing is proven.
+  Workspace::Prove prove = {};
 };
 
 class Server {

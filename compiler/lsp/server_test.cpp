@@ -364,5 +364,45 @@ TEST_CASE(
   CHECK(said == 1);
 }
 
+TEST_CASE("what is saved is proven, what is typed is not") {
+  int proofs = 0;
+  std::vector<Json> sent;
+  Server server({.version = "test",
+                 .now_ms = [] { return std::int64_t{0}; },
+                 .prove =
+                     [&](const Analysis& analysis, diagnostics::Sink& sink) {
+                       ++proofs;
+                       sink.Report(analysis.model->classes.front().span, diag::NeverUndecided,
+                                   "shown");
+                     }},
+                [&](const std::string& message) { sent.push_back(Json::parse(message)); });
+  const auto tell = [&](const std::string& method, const Json& params) {
+    server.Receive(Json{{"jsonrpc", "2.0"}, {"method", method}, {"params", params}}.dump());
+    server.Settle();
+  };
+  const auto shown = [&] { return sent.back().dump().find("shown") != std::string::npos; };
+  server.Receive(Json{{"jsonrpc", "2.0"},
+                      {"id", 1},
+                      {"method", "initialize"},
+                      {"params", {{"capabilities", Json::object()}}}}
+                     .dump());
+  tell("initialized", Json::object());
+  const std::string digest(64, 'a');
+  const std::string text = "language 1\nimage i { digest sha256:" + digest +
+                           " }\nsandbox a { image { allow i } lifetime { ttl 1h } }\n";
+  tell("textDocument/didOpen",
+       {{"textDocument",
+         {{"uri", Untitled}, {"languageId", "curfew"}, {"version", 1}, {"text", text}}}});
+  CHECK(proofs == 0);
+  tell("textDocument/didSave", {{"textDocument", {{"uri", Untitled}}}});
+  CHECK(proofs == 1);
+  CHECK(shown());
+  tell("textDocument/didChange",
+       {{"textDocument", {{"uri", Untitled}, {"version", 2}}},
+        {"contentChanges", Json::array({{{"text", text + "# more\n"}}})}});
+  CHECK(proofs == 1);
+  CHECK_FALSE(shown());
+}
+
 }  // namespace
 }  // namespace curfew::lsp

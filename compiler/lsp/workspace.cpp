@@ -26,6 +26,7 @@ void Workspace::RemoveFolder(std::string_view uri) {
 }
 
 void Workspace::Invalidate(std::string_view path) {
+  proves_ = path.empty();
   for (auto& [name, set] : sets_) {
     if (set == nullptr) continue;
     const auto& paths = set->analysis.paths;
@@ -72,6 +73,7 @@ const Workspace::Set& Workspace::Refresh(const SetPlace& place, const Documents&
   std::vector<std::string>& known_ids = last_known_ids_[place.name];
   if (!analysis.known_ids.empty()) known_ids = analysis.known_ids;
   diagnostics::Sink findings = FindingsOf(analysis, now_ms_());
+  if (proves_ && prove_ && analysis.model) prove_(analysis, findings);
   set = std::make_unique<Set>(Set{place, std::move(analysis), std::move(findings),
                                   std::move(vocabulary), std::move(index), known_ids});
   return *set;

@@ -33,15 +33,19 @@ class Workspace {
   };
 
   using Clock = std::function<std::int64_t()>;
+  // Adds what the proofs of a valid set say against it.
+  using Prove = std::function<void(const Analysis&, diagnostics::Sink&)>;
 
   // `root` bounds what the files of every set may name, as source::Naming has it; `now_ms` says for
-  // when they are judged.
-  Workspace(std::string root, Clock now_ms) : root_(std::move(root)), now_ms_(std::move(now_ms)) {}
+  // when they are judged. `prove` may be empty.
+  Workspace(std::string root, Clock now_ms, Prove prove = {})
+      : root_(std::move(root)), now_ms_(std::move(now_ms)), prove_(std::move(prove)) {}
 
   void AddFolder(std::string_view uri);
   void RemoveFolder(std::string_view uri);
 
-  // Sets that hold `path` are analysed again when they are asked for next; with nothing, all are.
+  // Sets that hold `path` are analysed again when they are asked for next; with nothing, all are,
+  // and they are proven too: somebody has saved. Nobody waits for a proof while typing.
   void Invalidate(std::string_view path = {});
 
   // The set of an open policy.
@@ -56,6 +60,8 @@ class Workspace {
 
   std::string root_;
   Clock now_ms_;
+  Prove prove_;
+  bool proves_ = false;
   std::vector<std::string> folders_;
   std::map<std::string, std::unique_ptr<Set>, std::less<>> sets_;
   std::map<std::string, std::vector<std::string>, std::less<>> last_known_ids_;

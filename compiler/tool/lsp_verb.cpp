@@ -1,8 +1,13 @@
+#include "compiler/ir/encode.h"
+#include "compiler/lower/lower.h"
 #include "compiler/lsp/serve.h"
+#include "compiler/prove/check_nevers.h"
+#include "compiler/prove/prover.h"
 #include "compiler/tool/asked_request.h"
 #include "compiler/tool/root_option.h"
 #include "compiler/tool/verbs.h"
 
+#include <algorithm>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -37,13 +42,28 @@ class LspVerb : public Verb {
               return !console.reader_gone();
             },
         .complain = [&](std::string_view message) { console.Complain(message); }};
-    return lsp::Serve(stream, {.version = CURFEW_VERSION, .root = root_.folder(), .now_ms = [] {
-                                 const auto now = TimeOf({});
-                                 return now ? *now : 0;
-                               }});
+    return lsp::Serve(stream, {.version = CURFEW_VERSION,
+                               .root = root_.folder(),
+                               .now_ms =
+                                   [] {
+                                     const auto now = TimeOf({});
+                                     return now ? *now : 0;
+                                   },
+                               .prove = ProveNevers});
   }
 
  private:
+  // As `check` does at its end.
+  static void ProveNevers(const lsp::Analysis& analysis, diagnostics::Sink& sink) {
+    if (std::ranges::find(analysis.model->rules, true, &model::Rule::never) ==
+        analysis.model->rules.end()) {
+      return;
+    }
+    const auto code = lower::Lower(*analysis.model, analysis.sources);
+    if (!code) return;
+    prove::CheckNevers(*analysis.model, ir::Encode(*code), prove::LibraryBesideProgram(), sink);
+  }
+
   bool stdio_ = true;
   RootOption root_;
 };
