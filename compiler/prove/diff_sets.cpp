@@ -21,14 +21,6 @@ std::set<std::string> ClassNames(const module::PolicyModule& one,
   return names;
 }
 
-Direction Ask(OneWay& way, const module::PolicyModule& allows, const std::string& class_name,
-              std::uint64_t steps) {
-  const auto of_class = allows.FindClass(class_name);
-  // A class that the first set does not have allows next to nothing in it.
-  if (!of_class && !class_name.empty()) return {};
-  return way.Ask(of_class.value_or(module::NoClass), steps);
-}
-
 // Creates that both sets allow, and that get another plan or the plan of another class.
 void ComparePlans(const interpret::Interpreter& before, const interpret::Interpreter& after,
                   Solver& solver, std::uint64_t steps, std::vector<PlanDifference>& plans) {
@@ -61,8 +53,7 @@ SetDifference Diff(const interpret::Interpreter& before, const interpret::Interp
     OneWay relaxes(info.action, after, before, solver);
     for (const std::string& name : names) {
       if (name.empty() && info.action == schema::Action::Create) continue;
-      Difference one{info.action, name, Ask(tightens, before.module(), name, steps),
-                     Ask(relaxes, after.module(), name, steps)};
+      Difference one{info.action, name, tightens.Ask(name, steps), relaxes.Ask(name, steps)};
       if (one.tightens.differs == Differs::No && one.relaxes.differs == Differs::No) continue;
       difference.actions.push_back(std::move(one));
     }

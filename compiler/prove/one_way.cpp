@@ -196,10 +196,12 @@ OneWay::Further OneWay::Allowed(ClassIndex other, const module::Request& request
 struct OneWay::Asking {
   ClassIndex of_class;
   std::uint64_t steps;
+  std::string gone_name;
   Direction worst;
 };
 
 bool OneWay::AskOne(Wanted wanted, const Changes& changes, Asking& asking) {
+  wanted.gone_name = asking.gone_name;
   wanted.judge = [&](const module::Request& request) { return Denied(changes, request); };
   Direction direction = DirectionOf(search_.Find(asking.of_class, wanted, asking.steps));
   const bool is_found = direction.differs == Differs::Yes;
@@ -264,17 +266,16 @@ bool OneWay::AskOfChoice(ClassIndex of_class, Asking& asking) {
   return AskOne(std::move(wanted), {}, asking);
 }
 
-Direction OneWay::Ask(ClassIndex of_class, std::uint64_t steps) {
-  Asking asking{of_class, steps, {}};
+Direction OneWay::Ask(const std::string& class_name, std::uint64_t steps) {
+  const auto mine = allows_.module().FindClass(class_name);
+  const auto other = denies_.module().FindClass(class_name);
+  Asking asking{mine.value_or(module::NoClass), steps, {}, {}};
   if (space_.action() == Action::Create) {
-    AskOfChoice(of_class, asking);
+    if (mine) AskOfChoice(*mine, asking);
     return std::move(asking.worst);
   }
-  std::optional<ClassIndex> other;
-  if (of_class != module::NoClass) {
-    other = denies_.module().FindClass(allows_.module().class_name(of_class));
-  }
-  AskWithin(ChangesOf(of_class, other.value_or(module::NoClass)), {}, asking);
+  if (!mine) asking.gone_name = class_name;
+  AskWithin(ChangesOf(asking.of_class, other.value_or(module::NoClass)), {}, asking);
   return std::move(asking.worst);
 }
 

@@ -19,8 +19,8 @@ class OneWay {
   OneWay(schema::Action action, const interpret::Interpreter& allows,
          const interpret::Interpreter& denies, Solver& solver);
 
-  // In a class of the first set, or in one that it does not have (NoClass).
-  Direction Ask(module::ClassIndex of_class, std::uint64_t steps);
+  // In the class of that name, which either set may not have; empty: in one that neither has.
+  Direction Ask(const std::string& class_name, std::uint64_t steps);
   // A create that both allow, in the class `of_class` and, in the second set, `other`.
   Direction AllowedByBoth(module::ClassIndex of_class, module::ClassIndex other,
                           std::uint64_t steps);

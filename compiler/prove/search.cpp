@@ -362,8 +362,8 @@ Finding Search::Find(ClassIndex of_class, const Wanted& wanted, std::uint64_t& s
       return !is_plain || way.box.MayBeTrue(claim.view.side, claim.node);
     });
     if (!may_be) continue;
-    way.question.class_name = NameOf(of_class);
-    way.question.is_gone = of_class == module::NoClass;
+    way.question.class_name = wanted.gone_name.empty() ? NameOf(of_class) : wanted.gone_name;
+    way.question.is_gone = of_class == module::NoClass && wanted.gone_name.empty();
     if (way.question.is_gone) way.question.known_classes = ClassNames();
     way.question.names_class = space_.action() == Action::Create && of_class != module::NoClass &&
                                t.classes[of_class].by_name != 0;

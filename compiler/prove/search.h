@@ -44,6 +44,8 @@ struct Wanted {
   std::set<module::RuleIndex> absent;
   // Hold of the request.
   std::vector<Claim> claims;
+  // In the place of a class that is gone: its name, which side 0 does not know. Empty: any.
+  std::string gone_name;
   // Only these entries of groups are tried, where anything is said.
   std::optional<std::set<std::uint32_t>> entries;
   // The last side's word: nothing where the request is one, and otherwise what must hold of the

@@ -191,6 +191,16 @@ TEST_CASE("a class that comes, goes or takes other tasks") {
   Check({{}, {.rules = beside}, "create work", "create other"});
 }
 
+// What is gone lets its owner look, and this class did not.
+TEST_CASE("a class that goes may have denied more than its absence does") {
+  const std::string_view silent = R"(sandbox other when task.kind == "other" {
+  image { allow box }
+  lifetime { ttl 1h }
+  deny observe
+})";
+  Check({{.rules = silent}, {}, "create other", "observe other"});
+}
+
 TEST_CASE("a class that narrows another one comes between") {
   const std::string_view same = R"(sandbox later narrows work when task.team == "pay" { })";
   // Only who names its class is told no: it has another name.
