@@ -1,6 +1,8 @@
 #include "compiler/codegen/shape.h"
 
 #include "compiler/base/check.h"
+#include "compiler/module/entry_index.h"
+#include "compiler/native/services.h"
 #include "compiler/values/host.h"
 #include "compiler/values/path.h"
 
@@ -43,6 +45,7 @@ struct Part {
   ShapeNode node;
   std::vector<std::uint64_t> words;
   std::size_t nodes = 1;
+  std::uint32_t of = module::NoIndex;  // the module's node
 };
 
 // ---- Keys: equal shapes have equal bytes --------------------------------------------------------
@@ -88,6 +91,18 @@ void MoveWords(ShapeNode& node, std::uint32_t by) {
   for (ShapeNode& part : node.parts) MoveWords(part, by);
 }
 
+// Of the quantifier around it, which the function of a run does not know.
+bool ReadsElement(const ShapeTerm& term) {
+  return term.kind == TermKind::Element ||
+         std::ranges::any_of(term.parts, [](const ShapeTerm& part) { return ReadsElement(part); });
+}
+bool ReadsElement(const ShapeNode& node) {
+  return node.form == Form::Judge ||
+         std::ranges::any_of(node.terms,
+                             [](const ShapeTerm& term) { return ReadsElement(term); }) ||
+         std::ranges::any_of(node.parts, [](const ShapeNode& part) { return ReadsElement(part); });
+}
+
 // ---- Taking apart -------------------------------------------------------------------------------
 
 class Shaper {
@@ -97,13 +112,41 @@ class Shaper {
   ShapedTables Run() &&;
 
  private:
-  ShapedCondition Condition(std::uint32_t node);
+  struct Both {
+    ShapedCondition whole;
+    ShapedCondition keyed;
+  };
+  Both Conditions(std::uint32_t node, std::uint32_t implied);
+  Both Compiled(std::uint32_t node, std::uint32_t implied);
+  ShapedCondition Condition(std::uint32_t node) { return Conditions(node, module::NoIndex).whole; }
+  ShapedEntry Entry(std::uint32_t entry);
+  [[nodiscard]] ShapedEntry InterpretedEntry(std::uint32_t entry) const;
   std::uint32_t Intern(const Part& part);
+  static void PutNodeFirst(Part& part);
 
   Part Describe(std::uint32_t index);
-  Part DescribeJunction(Form form, std::span<const std::uint32_t> nodes);
+  // Where the part of one child stands, and how many words it has.
+  struct Place {
+    std::size_t part = ~std::size_t{0};
+    std::uint32_t words = 0;
+  };
+  Part DescribeJunction(Form form, std::span<const std::uint32_t> nodes,
+                        std::uint32_t looked_for = module::NoIndex, Place* found = nullptr);
+  void MergeEnds(std::vector<Part>& children);
+  std::uint64_t PutEnds(const std::vector<std::uint64_t>& ends);
   ShapedCondition GuardOf(const std::vector<std::uint32_t>& conditions);
   ShapedGuards Guard(std::size_t block);
+  bool Lasts(std::uint32_t condition, schema::Action action);
+  bool ReadsOnlyLasting(const ShapeNode& node, schema::Action action) const;
+  Part DescribeEqual(const NodeRecord& node);
+  Part DescribeTexts(const NodeRecord& node);
+  [[nodiscard]] bool IsShortText(std::uint32_t text) const {
+    return t_.texts[text].size <= native::ShortTextBytesMax;
+  }
+  [[nodiscard]] std::uint64_t ShortWord(std::uint32_t text) const {
+    const std::string_view bytes = t_.TextOf(text);
+    return native::PackShortText(bytes.data(), bytes.size());
+  }
   Part DescribeMembership(const NodeRecord& node);
   Part DescribePaths(const NodeRecord& node);
   ShapeTerm Term(std::uint32_t index, std::vector<std::uint64_t>& words);
@@ -111,7 +154,7 @@ class Shaper {
     return RangeWord(t_.texts[text].offset, t_.texts[text].size);
   }
   std::uint64_t Blocks(std::uint32_t first, std::uint32_t count);
-  std::uint32_t Place(const std::vector<std::uint64_t>& words);
+  std::uint32_t PutWords(const std::vector<std::uint64_t>& words);
 
   static void Add(Part& whole, Part part) {
     MoveWords(part.node, static_cast<std::uint32_t>(whole.words.size()));
@@ -127,12 +170,13 @@ class Shaper {
   std::size_t described_ = 0;
   std::size_t guard_nodes_ = 0;
   std::unordered_map<std::string, std::uint32_t> shapes_;
-  std::unordered_map<std::uint32_t, ShapedCondition> conditions_;  // by node
+  std::map<std::pair<std::uint32_t, std::uint32_t>, Both> conditions_;  // by node, and the implied
+  std::vector<std::uint32_t> implied_;                                  // by entry
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t> blocks_;
 };
 
 // Appends words to those of the image.
-std::uint32_t Shaper::Place(const std::vector<std::uint64_t>& words) {
+std::uint32_t Shaper::PutWords(const std::vector<std::uint64_t>& words) {
   if (made_.words.size() + words.size() > WordsMax) throw TooLarge{};
   const auto place = static_cast<std::uint32_t>(made_.words.size());
   made_.words.insert(made_.words.end(), words.begin(), words.end());
@@ -174,30 +218,78 @@ ShapeTerm Shaper::Term(std::uint32_t index, std::vector<std::uint64_t>& words) {
   return term;
 }
 
-Part Shaper::DescribeJunction(Form form, std::span<const std::uint32_t> nodes) {
-  std::vector<Part> children;
-  std::vector<std::string> keys;
-  for (const std::uint32_t child : nodes) {
-    children.push_back(Describe(child));
-    keys.push_back(KeyOf(children.back().node));
+// What begins with a mark (`.git`, `_private`) is mostly seen to be absent at once.
+std::uint64_t Shaper::PutEnds(const std::vector<std::uint64_t>& ends) {
+  char mark = 0;
+  for (const std::uint64_t end : ends) {
+    const char first = t_.data[native::RangeOf(end).first + 1];
+    const bool is_mark = (first < '0' || first > '9') && (first < 'A' || first > 'Z') &&
+                         (first < 'a' || first > 'z') && first != '*';
+    if (!is_mark || (mark != 0 && mark != first)) {
+      mark = 0;
+      break;
+    }
+    mark = first;
   }
+  std::vector<std::uint64_t> words = {static_cast<std::uint8_t>(mark)};
+  words.insert(words.end(), ends.begin(), ends.end());
+  return RangeWord(PutWords(words) + 1, static_cast<std::uint32_t>(ends.size()));
+}
+
+// Neighbours that ask how the same path ends are asked at once.
+void Shaper::MergeEnds(std::vector<Part>& children) {
+  std::vector<Part> merged;
+  std::vector<std::uint64_t> ends;
+  for (Part& child : children) {
+    const bool goes_on = !merged.empty() && child.node.form == Form::PathEndsIn &&
+                         merged.back().node.form == Form::PathEndsIn &&
+                         KeyOf(child.node) == KeyOf(merged.back().node);
+    if (!goes_on) {
+      ends.clear();
+      merged.push_back(std::move(child));
+      continue;
+    }
+    if (ends.empty()) ends.push_back(made_.words[native::RangeOf(merged.back().words[0]).first]);
+    ends.push_back(made_.words[native::RangeOf(child.words[0]).first]);
+    merged.back().words[0] = PutEnds(ends);
+  }
+  children = std::move(merged);
+}
+
+Part Shaper::DescribeJunction(Form form, std::span<const std::uint32_t> nodes,
+                              std::uint32_t looked_for, Place* found) {
+  std::vector<Part> children;
+  std::size_t place = ~std::size_t{0};
+  for (const std::uint32_t child : nodes) {
+    if (child == looked_for) place = children.size();
+    children.push_back(Describe(child));
+    children.back().of = child;
+  }
+  if (form == Form::Or) MergeEnds(children);
+  std::vector<std::string> keys;
+  for (const Part& child : children) keys.push_back(KeyOf(child.node));
   Part part;
   part.node.form = form;
   for (std::size_t i = 0; i < children.size();) {
     std::size_t end = i + 1;
     while (end < children.size() && keys[end] == keys[i]) ++end;
-    if (end - i < kRunMin) {
+    if (end - i < kRunMin || ReadsElement(children[i].node)) {
+      end = i + 1;
+      if (i == place && found != nullptr) {
+        *found = {part.node.parts.size(), static_cast<std::uint32_t>(children[i].words.size())};
+      }
       Add(part, std::move(children[i++]));
       continue;
     }
     std::vector<std::uint64_t> words;
     for (std::size_t child = i; child < end; ++child) {
+      PutNodeFirst(children[child]);
       words.insert(words.end(), children[child].words.begin(), children[child].words.end());
     }
     Part run;
     run.node.form = Form::Run;
     run.node.shape = Intern(children[i]);
-    run.words.push_back(RangeWord(Place(words), static_cast<std::uint32_t>(end - i)));
+    run.words.push_back(RangeWord(PutWords(words), static_cast<std::uint32_t>(end - i)));
     Add(part, std::move(run));
     i = end;
   }
@@ -213,14 +305,59 @@ Part Shaper::DescribeMembership(const NodeRecord& node) {
     part.node.terms.push_back(Term(node.b, part.words));
     return part;
   }
-  part.node.form = Form::InFew;
+  const bool is_text = items.value == ValueClass::TextItems;
+  const auto texts = t_.text_items.subspan(is_text ? items.a : 0, is_text ? items.b : 0);
+  const bool is_short =
+      is_text && std::ranges::all_of(texts, [&](std::uint32_t text) { return IsShortText(text); });
+  part.node.form = is_short ? Form::InFewShort : Form::InFew;
   part.node.mode = items.b;
   part.node.word = static_cast<std::uint32_t>(part.words.size());
   for (std::uint32_t i = items.a; i < items.a + items.b; ++i) {
-    part.words.push_back(items.value == ValueClass::TextItems
-                             ? TextWord(t_.text_items[i])
-                             : static_cast<std::uint64_t>(t_.integers[i]));
+    part.words.push_back(!is_text   ? static_cast<std::uint64_t>(t_.integers[i])
+                         : is_short ? ShortWord(t_.text_items[i])
+                                    : TextWord(t_.text_items[i]));
   }
+  return part;
+}
+
+// A short constant is a word.
+Part Shaper::DescribeEqual(const NodeRecord& node) {
+  Part part;
+  for (const auto& [fact, text] : {std::pair{node.a, node.b}, std::pair{node.b, node.a}}) {
+    const TermRecord& constant = t_.terms[text];
+    const TermKind kind = t_.terms[fact].kind;
+    const bool is_fact = kind == TermKind::Slot || kind == TermKind::Element;
+    if (!is_fact || constant.kind != TermKind::Text || !IsShortText(constant.a)) continue;
+    part.node.form = Form::InFewShort;
+    part.node.mode = 1;
+    part.node.terms.push_back(Term(fact, part.words));
+    part.node.word = static_cast<std::uint32_t>(part.words.size());
+    part.words.push_back(ShortWord(constant.a));
+    return part;
+  }
+  part.node.form = Form::Compare;
+  part.node.op = node.op;
+  part.node.terms.push_back(Term(node.a, part.words));
+  part.node.terms.push_back(Term(node.b, part.words));
+  return part;
+}
+
+// A glob that asks for a text anywhere is a search for it.
+Part Shaper::DescribeTexts(const NodeRecord& node) {
+  Part part;
+  part.node.form = Form::TextMatches;
+  part.node.terms.push_back(Term(node.a, part.words));
+  part.node.word = static_cast<std::uint32_t>(part.words.size());
+  part.words.push_back(RangeWord(node.b, node.c));
+  if (node.c != 1) return part;
+  const std::uint32_t text = t_.patterns[node.b].text;
+  const std::string_view glob = t_.TextOf(text);
+  const bool is_search = glob.size() > 2 && glob.starts_with('*') && glob.ends_with('*') &&
+                         glob.substr(1, glob.size() - 2).find_first_of("*\\") == glob.npos;
+  if (!is_search) return part;
+  part.node.form = Form::TextContains;
+  part.words.back() =
+      RangeWord(t_.texts[text].offset + 1, static_cast<std::uint32_t>(glob.size()) - 2);
   return part;
 }
 
@@ -261,8 +398,9 @@ Part Shaper::DescribePaths(const NodeRecord& node) {
     part.words.back() = RangeWord(offset, static_cast<std::uint32_t>(above.size()));
   } else if (glob.starts_with("/**/") && IsPlainTail(glob.substr(kBelow.size()))) {
     part.node.form = Form::PathEndsIn;
-    part.words.back() = RangeWord(offset + static_cast<std::uint32_t>(kBelow.size()),
-                                  static_cast<std::uint32_t>(glob.size() - kBelow.size()));
+    const std::uint64_t end = RangeWord(offset + static_cast<std::uint32_t>(kBelow.size()),
+                                        static_cast<std::uint32_t>(glob.size() - kBelow.size()));
+    part.words.back() = PutEnds({end});
   }
   return part;
 }
@@ -305,6 +443,7 @@ Part Shaper::Describe(std::uint32_t index) {
           {.kind = TermKind::Slot, .slot = static_cast<schema::Slot>(node.a)});
       return part;
     case NodeOp::Equal:
+      return DescribeEqual(node);
     case NodeOp::NotEqual:
     case NodeOp::Less:
     case NodeOp::LessEqual:
@@ -328,8 +467,7 @@ Part Shaper::Describe(std::uint32_t index) {
     case NodeOp::PathIn:
       return DescribePaths(node);
     case NodeOp::TextIn:
-      one(Form::TextMatches, RangeWord(node.b, node.c));
-      return part;
+      return DescribeTexts(node);
     case NodeOp::AddressIn:
       one(Form::AddressIn, Blocks(node.b, node.c));
       return part;
@@ -373,8 +511,9 @@ Interval IntervalOf(const module::BlockOfAddresses& block) {
 }
 
 // A bit for each first byte that an IPv4 address in one of the intervals can have.
-std::array<std::uint64_t, 4> FirstBytesOf(const std::vector<Interval>& intervals) {
-  std::array<std::uint64_t, 4> bits{};
+std::array<std::uint64_t, native::FirstByteWords> FirstBytesOf(
+    const std::vector<Interval>& intervals) {
+  std::array<std::uint64_t, native::FirstByteWords> bits{};
   for (std::uint64_t byte = 0; byte < 256; ++byte) {
     constexpr std::uint64_t kMapped = 0xffff'0000'0000;  // RFC 4291, 2.5.5.2
     const Interval all{{0, kMapped | byte << 24}, {0, kMapped | byte << 24 | 0xff'ffff}};
@@ -402,87 +541,189 @@ std::uint64_t Shaper::Blocks(std::uint32_t first, std::uint32_t count) {
       apart.push_back(interval);
     }
   }
-  const std::array<std::uint64_t, 4> first_bytes = FirstBytesOf(apart);
+  const auto first_bytes = FirstBytesOf(apart);
   std::vector<std::uint64_t> words(first_bytes.begin(), first_bytes.end());
   for (const Interval& interval : apart) {
     words.insert(words.end(), {interval.first.first, interval.first.second, interval.last.first,
                                interval.last.second});
   }
-  place->second = RangeWord(Place(words) + static_cast<std::uint32_t>(first_bytes.size()),
+  place->second = RangeWord(PutWords(words) + static_cast<std::uint32_t>(first_bytes.size()),
                             static_cast<std::uint32_t>(apart.size()));
   return place->second;
 }
 
 // ---- The whole ----------------------------------------------------------------------------------
 
+void Shaper::PutNodeFirst(Part& part) {
+  MoveWords(part.node, 1);
+  part.words.insert(part.words.begin(), part.of);
+}
+
 std::uint32_t Shaper::Intern(const Part& part) {
   const auto [place, is_new] =
-      shapes_.try_emplace(KeyOf(part.node), static_cast<std::uint32_t>(made_.shapes.size()));
+      shapes_.try_emplace(KeyOf(part.node) + (part.of != module::NoIndex ? "n" : "g"),
+                          static_cast<std::uint32_t>(made_.shapes.size()));
   if (is_new) {
     shape_nodes_ += part.nodes;
     if (shape_nodes_ > ShapeNodesMax) throw TooLarge{};
-    made_.shapes.push_back({part.node, static_cast<std::uint32_t>(part.words.size())});
+    made_.shapes.push_back(
+        {part.node, static_cast<std::uint32_t>(part.words.size()), part.of != module::NoIndex});
   }
   return place->second;
 }
 
-ShapedCondition Shaper::Condition(std::uint32_t node) {
-  if (node == module::NoIndex) return {};
-  const auto [place, is_new] = conditions_.try_emplace(node);
-  if (is_new) {
-    const Part part = Describe(node);
-    place->second.shape = Intern(part);
-    place->second.words = Place(part.words);
+// Of a condition, and of what is left of it where its child `implied` is known to hold; both read
+// the same words.
+Shaper::Both Shaper::Compiled(std::uint32_t node, std::uint32_t implied) {
+  Both both;
+  if (node == implied) {
+    both = {Condition(node), {}};
+  } else if (implied != module::NoIndex && t_.nodes[node].op == NodeOp::And) {
+    if (++described_ > kDescribedMax) throw TooLarge{};
+    Place part_of_key;
+    Part part = DescribeJunction(Form::And, t_.children.subspan(t_.nodes[node].a, t_.nodes[node].b),
+                                 implied, &part_of_key);
+    part.of = node;
+    PutNodeFirst(part);
+    both.whole = {Intern(part), PutWords(part.words)};
+    both.keyed = both.whole;
+    if (part_of_key.part < part.node.parts.size()) {
+      ShapeNode holds;
+      holds.mode = 1;
+      holds.shape = part_of_key.words;
+      part.node.parts[part_of_key.part] = holds;
+      both.keyed.shape = Intern(part);
+    }
+  } else {
+    Part part = Describe(node);
+    part.of = node;
+    PutNodeFirst(part);
+    both.whole = {Intern(part), PutWords(part.words)};
+    both.keyed = both.whole;
   }
-  return place->second;
+  return both;
+}
+
+Shaper::Both Shaper::Conditions(std::uint32_t node, std::uint32_t implied) {
+  if (node == module::NoIndex) return {};
+  const auto place = conditions_.find({node, implied});
+  if (place != conditions_.end()) return place->second;
+  Both both;
+  try {
+    both = Compiled(node, implied);
+  } catch (const TooLarge&) {
+    both.whole = both.keyed = {ShapedCondition::Interpreted, node};
+  }
+  conditions_.emplace(std::pair{node, implied}, both);
+  return both;
+}
+
+ShapedEntry Shaper::Entry(std::uint32_t entry) {
+  const auto [whole, keyed] = Conditions(t_.entries[entry].condition, implied_[entry]);
+  return {whole, keyed, Condition(t_.entries[entry].within)};
+}
+
+ShapedEntry Shaper::InterpretedEntry(std::uint32_t entry) const {
+  const auto interpreted = [](std::uint32_t node) -> ShapedCondition {
+    if (node == module::NoIndex) return {};
+    return {ShapedCondition::Interpreted, node};
+  };
+  const module::EntryRecord& record = t_.entries[entry];
+  return {interpreted(record.condition), interpreted(record.condition), interpreted(record.within)};
 }
 
 // Their `or`.
 ShapedCondition Shaper::GuardOf(const std::vector<std::uint32_t>& conditions) {
+  if (conditions.empty()) return {ShapedCondition::Never, 0};
   const bool denies_always =
       std::find(conditions.begin(), conditions.end(), module::NoIndex) != conditions.end();
-  if (conditions.size() < 2 || denies_always) return {};
+  if (denies_always) return {};
   try {
     const Part part = DescribeJunction(Form::Or, conditions);
+    if (part.nodes > GuardNodesEachMax) return {};
     guard_nodes_ += part.nodes;
     if (guard_nodes_ > GuardNodesMax) return {};
-    return {Intern(part), Place(part.words)};
+    return {Intern(part), PutWords(part.words)};
   } catch (const TooLarge&) {
     return {};  // they are looked at one by one
   }
 }
 
-// Of what is looked at whatever is asked.
+bool Shaper::ReadsOnlyLasting(const ShapeNode& node, schema::Action action) const {
+  if (node.form == Form::Judge) return false;
+  if (node.form == Form::Run) return ReadsOnlyLasting(made_.shapes[node.shape].root, action);
+  const auto lasts = [&](const auto& self, const ShapeTerm& term) -> bool {
+    if (term.kind == TermKind::Slot && !schema::LastsWithSandbox(action, term.slot)) return false;
+    return std::ranges::all_of(term.parts, [&](const ShapeTerm& part) { return self(self, part); });
+  };
+  return std::ranges::all_of(node.terms,
+                             [&](const ShapeTerm& term) { return lasts(lasts, term); }) &&
+         std::ranges::all_of(node.parts,
+                             [&](const ShapeNode& part) { return ReadsOnlyLasting(part, action); });
+}
+
+bool Shaper::Lasts(std::uint32_t condition, schema::Action action) {
+  if (condition == module::NoIndex) return false;
+  try {
+    return ReadsOnlyLasting(Describe(condition).node, action);
+  } catch (const TooLarge&) {
+    return false;
+  }
+}
+
 ShapedGuards Shaper::Guard(std::size_t block) {
-  const auto conditions_of = [&](module::Range range) {
-    std::vector<std::uint32_t> conditions;
+  const auto action = static_cast<schema::Action>(block % schema::ActionCount);
+  const std::size_t set = module::SetBlock(t_.classes.size(), action);
+  const auto add = [&](std::vector<std::uint32_t>& conditions, module::Range range) {
     for (const auto& entry : t_.entries.subspan(range.first, range.count)) {
       conditions.push_back(entry.condition);
     }
-    return conditions;
   };
-  const ShapedCondition checks = GuardOf(conditions_of(t_.blocks[block].checks));
-  const std::uint32_t index = t_.block_indexes[block];
-  if (index == module::NoIndex) return {checks, GuardOf(conditions_of(t_.blocks[block].denials))};
-  std::vector<std::uint32_t> unkeyed;
-  const module::Range others = t_.indexes[index].unkeyed;
-  for (const std::uint32_t entry : t_.unkeyed.subspan(others.first, others.count)) {
-    unkeyed.push_back(t_.entries[entry].condition);
+  const auto add_denials = [&](std::vector<std::uint32_t>& conditions, std::size_t of) {
+    const std::uint32_t index = t_.block_indexes[of];
+    if (index == module::NoIndex) return add(conditions, t_.blocks[of].denials);
+    const module::Range others = t_.indexes[index].unkeyed;
+    for (const std::uint32_t entry : t_.unkeyed.subspan(others.first, others.count)) {
+      conditions.push_back(t_.entries[entry].condition);
+    }
+  };
+  std::vector<std::uint32_t> before;
+  std::vector<std::uint32_t> behind;
+  add(before, t_.blocks[block].checks);
+  if (block == set) return {GuardOf(before), {}, {}};
+  if (t_.blocks[block].defaults.count == 0) {
+    add(before, t_.blocks[set].checks);
+    behind = std::exchange(before, {});
   }
-  return {checks, GuardOf(unkeyed)};
+  for (const std::size_t of : {set, block}) {
+    add_denials(behind, of);
+    add(behind, t_.blocks[of].trials);
+  }
+  std::vector<std::uint32_t> lasting;
+  std::vector<std::uint32_t> varying;
+  for (const std::uint32_t condition : behind) {
+    (Lasts(condition, action) ? lasting : varying).push_back(condition);
+  }
+  return {GuardOf(before), GuardOf(lasting), GuardOf(varying)};
 }
 
 ShapedTables Shaper::Run() && {
-  made_.conditions.resize(t_.entries.size());
-  made_.withins.resize(t_.entries.size());
-  // Entries that no block reaches were not proven.
-  const auto shape = [&](module::Range range) {
-    for (std::uint32_t i = range.first; i < range.first + range.count; ++i) {
-      made_.conditions[i] = Condition(t_.entries[i].condition);
-      made_.withins[i] = Condition(t_.entries[i].within);
-    }
+  implied_ = module::DeriveIndex(t_).implied;
+  made_.entries.resize(t_.entries.size());
+  // Only what is asked often is worth the time that compiling takes.
+  const auto is_often = [](std::size_t block) {
+    const auto action = static_cast<schema::Action>(block % schema::ActionCount);
+    return action == schema::Action::Egress || action == schema::Action::Create ||
+           action == schema::Action::Exec;
   };
-  for (const module::BlockRecord& block : t_.blocks) {
+  // Entries that no block reaches were not proven.
+  for (std::size_t place = 0; place < t_.blocks.size(); ++place) {
+    const auto shape = [&](module::Range range) {
+      for (std::uint32_t i = range.first; i < range.first + range.count; ++i) {
+        made_.entries[i] = is_often(place) ? Entry(i) : InterpretedEntry(i);
+      }
+    };
+    const module::BlockRecord& block = t_.blocks[place];
     shape(block.checks);
     shape(block.denials);
     shape(block.trials);
@@ -494,23 +735,13 @@ ShapedTables Shaper::Run() && {
     made_.classes.push_back(Condition(record.when));
   }
   for (std::size_t block = 0; block < t_.blocks.size(); ++block) {
-    // Only what is asked for each request is worth the time that compiling them takes.
-    const auto action = static_cast<schema::Action>(block % schema::ActionCount);
-    made_.guards.push_back(action == schema::Action::Egress ? Guard(block) : ShapedGuards());
+    made_.guards.push_back(is_often(block) ? Guard(block) : ShapedGuards());
   }
   return std::move(made_);
 }
 
 }  // namespace
 
-Result<ShapedTables> TakeShapes(const Tables& tables) {
-  try {
-    return Shaper(tables).Run();
-  } catch (const TooLarge&) {
-    return Failure(FailureCode::TooLarge,
-                   "the policy set's conditions are of more kinds, or larger, than is worth "
-                   "compiling; they are interpreted");
-  }
-}
+ShapedTables TakeShapes(const Tables& tables) { return Shaper(tables).Run(); }
 
 }  // namespace curfew::codegen

@@ -1,12 +1,15 @@
 #include "compiler/interpret/candidates.h"
 
 #include "compiler/base/limits.h"
+#include "compiler/base/short_text.h"
 #include "compiler/module/entry_index.h"
 #include "compiler/values/host.h"
 
 #include <algorithm>
 #include <bit>
-#include <cstring>
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
 #include <utility>
 
 namespace curfew::interpret {
@@ -17,27 +20,25 @@ using values::HostReach;
 
 namespace {
 
-// Eight bytes at a time.
-template <typename Visit>
-void ForEachDotFromEnd(std::string_view text, Visit visit) {
-  constexpr std::uint64_t kDots = 0x2e2e2e2e2e2e2e2e;
-  constexpr std::uint64_t kLow = 0x7f7f7f7f7f7f7f7f;
-  std::size_t end = text.size();
-  for (; end >= 8; end -= 8) {
-    std::uint64_t word = 0;
-    std::memcpy(&word, text.data() + end - 8, sizeof word);
-    word ^= kDots;
-    // The highest bit of each byte that is zero now.
-    std::uint64_t found = ~(((word & kLow) + kLow) | word | kLow);
-    while (found != 0) {
-      const int bit = 63 - std::countl_zero(found);
-      visit(end - 8 + static_cast<std::size_t>(bit) / 8);
-      found ^= std::uint64_t{1} << bit;
-    }
+// Bit i: a dot is at i. Of up to 64 bytes.
+std::uint64_t DotsOf(std::string_view text) {
+  std::uint64_t dots = 0;
+#if defined(__SSE2__)
+  if (text.size() >= 16) {
+    const auto dots_at = [&](std::size_t at) {
+      const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(text.data() + at));
+      const int found = _mm_movemask_epi8(_mm_cmpeq_epi8(bytes, _mm_set1_epi8('.')));
+      return static_cast<std::uint64_t>(found) << at;
+    };
+    const std::size_t last = text.size() - 16;
+    for (std::size_t at = 0; at < last; at += 16) dots |= dots_at(at);
+    return dots | dots_at(last);
   }
-  while (end-- > 0) {
-    if (text[end] == '.') visit(end);
+#endif
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    dots |= std::uint64_t{text[i] == '.' ? 1u : 0u} << i;
   }
+  return dots;
 }
 
 }  // namespace
@@ -72,49 +73,86 @@ bool MeetsHost(const module::Tables& tables, module::Range range, std::string_vi
   return false;
 }
 
-// Every name above the text, from the last label on, and the text itself.
-void Candidates::Search(std::string_view text, bool by_labels) {
-  std::size_t count = 0;
-  bool too_many = false;
-  const auto look_up = [&](std::string_view name, std::uint64_t hash, Part part)
-                           __attribute__((always_inline)) {
-                             const module::KeyRecord* key = module::FindKey(t_, name, hash);
-                             if (key == nullptr) return;
-                             if (count == hits_.size()) {
-                               too_many = true;
-                             } else {
-                               hits_[count++] = {key->postings.first, key->postings.count, part};
-                             }
-                           };
-  const char* const data = text.data();
-  const auto from = [&](std::size_t begin) {
-    return std::string_view(data + begin, text.size() - begin);
-  };
-  module::KeyHash hash;
-  std::size_t end = text.size();
-  // The name that was seen last. It is the parent if no dot stands before it.
-  std::size_t name = 0;
-  std::uint64_t name_hash = 0;
-  ForEachDotFromEnd(text, [&](std::size_t dot) {
-    hash.AddLabel(std::string_view(data + dot + 1, end - dot - 1));
-    end = dot;
-    if (!by_labels || text.size() - dot > limits::HostBytesMax + 1) return;
-    if (name != 0) look_up(from(name), name_hash, Part::Above);
-    name = dot + 1;
-    name_hash = hash.value();
-  });
-  // A wildcard stands for a byte at least, and a `*` for no dot.
-  if (name > 1) {
-    const bool is_parent = end + 1 == name;
-    look_up(from(name), name_hash, is_parent ? Part::Parent : Part::Above);
+[[gnu::always_inline]] inline void Candidates::LookUp(std::string_view text, std::size_t size,
+                                                      std::uint32_t dot) {
+  const module::KeyRecord* key = module::FindKey(t_, text, size, module::HashOfEnd(text, size));
+  if (key == nullptr) return;
+  if (hit_count_ == hits_.size()) {
+    too_many_ = true;
+  } else {
+    hits_[hit_count_++] = {static_cast<std::uint32_t>(key - t_.keys.data()), dot};
   }
-  hash.AddLabel(std::string_view(data, end));
-  look_up(text, hash.value(), Part::Whole);
-  hit_count_ = count;
-  too_many_ = too_many;
 }
 
-bool Candidates::Keep(std::uint32_t entry) {
+// Every name above the text that has as many labels as a wildcard's.
+void Candidates::SearchAbove(std::string_view text, std::uint32_t depths) {
+  std::uint32_t depth = 1;
+  const auto visit = [&](std::size_t dot) {
+    const bool is_wanted = (depths & depth) != 0;
+    depth = depth << 1 != 0 ? depth << 1 : depth;
+    const std::size_t size = text.size() - dot - 1;
+    // A wildcard stands for a byte at least, and no pattern has a longer name than a host has.
+    if (is_wanted && dot != 0 && size <= limits::HostBytesMax) {
+      LookUp(text, size, static_cast<std::uint32_t>(dot));
+    }
+  };
+  constexpr std::size_t kShort = 64;
+  if (text.size() <= kShort) {
+    std::uint64_t dots = DotsOf(text);
+    if (dots == 0) return;
+    first_dot_ = static_cast<std::uint32_t>(std::countr_zero(dots));
+    // None deeper is asked for, unless names without number are.
+    while (dots != 0 && depth <= depths) {
+      const int dot = 63 - std::countl_zero(dots);
+      visit(static_cast<std::size_t>(dot));
+      dots ^= std::uint64_t{1} << dot;
+    }
+    return;
+  }
+  for (std::size_t dot = text.rfind('.'); dot != text.npos; dot = text.rfind('.', dot - 1)) {
+    first_dot_ = static_cast<std::uint32_t>(dot);
+    visit(dot);
+    if (dot == 0) return;
+  }
+}
+
+void Candidates::Search(std::string_view text, std::uint32_t depths) {
+  hit_count_ = 0;
+  too_many_ = false;
+  first_dot_ = Whole;
+  if (depths != 0) SearchAbove(text, depths);
+  LookUp(text, text.size(), Whole);
+}
+
+void Candidates::Search(const module::Value& value, const module::IndexRecord& record) {
+  const module::KeyHits* kept = module::KeyHitsOf(value);
+  if (kept == nullptr || kept->content != policy_.manifest().content) {
+    return Search(value.text(), record.depths);
+  }
+  hit_count_ = kept->count;
+  too_many_ = kept->too_many;
+  first_dot_ = kept->first_dot;
+  std::copy_n(kept->hits.begin(), kept->count, hits_.begin());
+}
+
+module::InternedText Candidates::Intern(const module::PolicyModule& policy, std::string_view text) {
+  Candidates candidates(policy);
+  std::uint32_t depths = 0;
+  for (const module::IndexRecord& index : policy.tables().indexes) depths |= index.depths;
+  candidates.Search(text, depths);
+  module::KeyHits hits{.content = policy.manifest().content,
+                       .count = static_cast<std::uint32_t>(candidates.hit_count_),
+                       .first_dot = candidates.first_dot_,
+                       .too_many = candidates.too_many_};
+  std::copy_n(candidates.hits_.begin(), candidates.hit_count_, hits.hits.begin());
+  return module::InternedText(text, hits);
+}
+
+inline bool Candidates::Keep(std::uint32_t entry) {
+  if (keyed_count_ == 0) {
+    keyed_[keyed_count_++] = entry;
+    return true;
+  }
   std::size_t place = keyed_count_;
   while (place > 0 && keyed_[place - 1] > entry) --place;
   if (place > 0 && keyed_[place - 1] == entry) return true;
@@ -132,28 +170,40 @@ bool Candidates::Find(const module::Request& request, std::uint32_t index) {
   if (!request.is_known(slot) || !request.is_present(slot)) return false;
   const std::string_view text = request.value(slot).text();
   if (text.size() > limits::RequestStringBytesMax) return false;
-  const bool by_labels = record.by_labels != 0;
-  if (slot_ != record.slot || (by_labels && !by_labels_)) {
-    Search(text, by_labels);
+  if (slot_ != record.slot) {
+    Search(request.value(slot), record);
     slot_ = record.slot;
-    by_labels_ = by_labels;
   }
   if (too_many_) return false;
   keyed_count_ = 0;
+  if (hit_count_ == 0) return true;
   for (const Hit& hit : std::span(hits_).first(hit_count_)) {
-    const auto all = t_.postings.subspan(hit.first, hit.count);
-    // Mostly a text is of one index or two.
+    const auto meets = [&](const PostingRecord& posting) {
+      const auto reach = static_cast<HostReach>(posting.reach);
+      // A `*` stands for no dot.
+      return hit.dot == Whole        ? reach == HostReach::Exact
+             : hit.dot == first_dot_ ? reach != HostReach::Exact
+                                     : reach == HostReach::AnyDepth;
+    };
+    const module::KeyRecord& key = t_.keys[hit.row];
+    if (key.postings.count == 1) {
+      if (key.only.index == index && meets(key.only) && !Keep(key.only.entry)) return false;
+      continue;
+    }
+    const auto all = t_.postings.subspan(key.postings.first, key.postings.count);
+    // Mostly a text is of one index or two, or once of each of several that follow one another.
     constexpr std::size_t kFew = 4;
-    auto posting = all.size() <= kFew
-                       ? all.begin()
-                       : std::ranges::lower_bound(all, index, {}, &PostingRecord::index);
+    auto posting = all.begin();
+    const std::size_t ahead = index - posting->index;
+    if (index >= posting->index && ahead < all.size() && all[ahead].index == index &&
+        (ahead == 0 || all[ahead - 1].index != index)) {
+      posting += static_cast<std::ptrdiff_t>(ahead);
+    } else if (all.size() > kFew) {
+      posting = std::ranges::lower_bound(all, index, {}, &PostingRecord::index);
+    }
     while (posting != all.end() && posting->index < index) ++posting;
     for (; posting != all.end() && posting->index == index; ++posting) {
-      const auto reach = static_cast<HostReach>(posting->reach);
-      const bool meets = hit.part == Part::Whole    ? reach == HostReach::Exact
-                         : hit.part == Part::Parent ? reach != HostReach::Exact
-                                                    : reach == HostReach::AnyDepth;
-      if (meets && !Keep(posting->entry)) return false;
+      if (meets(*posting) && !Keep(posting->entry)) return false;
     }
   }
   return true;

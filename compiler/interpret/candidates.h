@@ -3,6 +3,8 @@
 // passed over. So a decision by it is the decision without it, down to the fact that is missing.
 #pragma once
 
+#include "compiler/module/interned_text.h"
+#include "compiler/module/policy_module.h"
 #include "compiler/module/request.h"
 #include "compiler/module/tables.h"
 
@@ -22,9 +24,13 @@ bool MeetsHost(const module::Tables& tables, module::Range patterns, std::string
 // same one.
 class Candidates {
  public:
-  explicit Candidates(const module::Tables& tables) : t_(tables) {}
+  explicit Candidates(const module::PolicyModule& policy) : policy_(policy), t_(policy.tables()) {}
 
-  // Calls `visit` with each entry of `range` that may hold, in their order, each once. `index` is
+  // What a search for the text finds, kept with it.
+  static module::InternedText Intern(const module::PolicyModule& policy, std::string_view text);
+
+  // Calls `visit` with each entry of `range` that may hold, in their order, each once, and whether
+  // a key of the index led to it. `index` is
   // the range's, or NoIndex, which rules out nothing. With `only_keyed`, entries that the index
   // cannot rule out (without an index: all) are known to be false, and left out.
   template <typename Visit>
@@ -32,50 +38,48 @@ class Candidates {
                bool only_keyed, Visit visit) {
     if (index == module::NoIndex && only_keyed) return;
     if (index == module::NoIndex || !Find(request, index)) {
-      for (std::uint32_t i = 0; i < range.count; ++i) visit(range.first + i);
+      for (std::uint32_t i = 0; i < range.count; ++i) visit(range.first + i, false);
       return;
     }
     std::span<const std::uint32_t> keyed(keyed_.data(), keyed_count_);
-    if (only_keyed) {
-      for (const std::uint32_t entry : keyed) visit(entry);
+    const module::Range others = t_.indexes[index].unkeyed;
+    if (only_keyed || others.count == 0) {
+      for (const std::uint32_t entry : keyed) visit(entry, true);
       return;
     }
-    const module::Range others = t_.indexes[index].unkeyed;
     for (const std::uint32_t entry : t_.unkeyed.subspan(others.first, others.count)) {
       for (; !keyed.empty() && keyed.front() < entry; keyed = keyed.subspan(1)) {
-        visit(keyed.front());
+        visit(keyed.front(), true);
       }
-      visit(entry);
+      visit(entry, false);
     }
-    for (const std::uint32_t entry : keyed) visit(entry);
+    for (const std::uint32_t entry : keyed) visit(entry, true);
   }
 
   // The request has other facts now.
   void Forget() { slot_ = module::NoIndex; }
 
  private:
-  // How much of the text a key was found for.
-  enum class Part : std::uint8_t { Whole, Parent, Above };
-  // Made by aggregate only, so that room for them costs nothing.
-  struct Hit {
-    std::uint32_t first;
-    std::uint32_t count;
-    Part part;
-  };
+  using Hit = module::KeyHit;
+  static constexpr std::uint32_t Whole = module::KeyHit::Whole;
 
   // Fills keyed_ for the index. False where nothing can be ruled out: the fact cannot be read, or
   // too much was found to be worth it.
   bool Find(const module::Request& request, std::uint32_t index);
-  void Search(std::string_view text, bool by_labels);
+  void Search(const module::Value& value, const module::IndexRecord& record);
+  void Search(std::string_view text, std::uint32_t depths);
+  void SearchAbove(std::string_view text, std::uint32_t depths);
+  void LookUp(std::string_view text, std::size_t size, std::uint32_t dot);
   bool Keep(std::uint32_t entry);
 
+  const module::PolicyModule& policy_;
   const module::Tables& t_;
   std::uint32_t slot_ = module::NoIndex;  // what hits_ are of
-  bool by_labels_ = false;
   bool too_many_ = false;
+  std::uint32_t first_dot_ = Whole;
   std::size_t hit_count_ = 0;
   std::size_t keyed_count_ = 0;
-  std::array<Hit, 16> hits_;
+  std::array<Hit, module::KeyHit::Most> hits_;
   std::array<std::uint32_t, 64> keyed_;  // ascending
 };
 

@@ -128,7 +128,7 @@ TEST_CASE("a decision by the index is the decision without it") {
   const auto& tables = sample.indexed->module().tables();
   REQUIRE(tables.indexes.size() == 2);
   CHECK(tables.indexes[0].slot == slot::EgressHost);
-  CHECK(tables.indexes[0].by_labels == 1);
+  CHECK(tables.indexes[0].depths != 0);
   CHECK(tables.indexes[0].unkeyed.count == 3);
   std::size_t different = 0;
   std::string before;
@@ -162,12 +162,12 @@ TEST_CASE("the index passes over what cannot hold") {
   Sample sample;
   Make(sample);
   const auto& tables = sample.indexed->module().tables();
-  Candidates candidates(tables);
+  Candidates candidates(sample.indexed->module());
   const auto visited = [&](const Request& request) {
     std::vector<std::uint32_t> entries;
     candidates.Forget();
     candidates.ForEach(request, tables.indexes[1].entries, 1, false,
-                       [&](std::uint32_t entry) { entries.push_back(entry); });
+                       [&](std::uint32_t entry, bool) { entries.push_back(entry); });
     CHECK(std::is_sorted(entries.begin(), entries.end()));
     return entries.size();
   };
@@ -208,17 +208,13 @@ TEST_CASE("a long list of hosts means what its patterns mean one by one") {
 
 TEST_CASE("the hash of a name is the same above a host and alone") {
   for (const std::string& host : Hosts()) {
-    module::KeyHash hash;
-    std::size_t end = host.size();
-    for (std::size_t dot = host.rfind('.'); dot != host.npos && dot > 0;
-         dot = host.rfind('.', dot - 1)) {
-      hash.AddLabel(std::string_view(host).substr(dot + 1, end - dot - 1));
-      REQUIRE(hash.value() == module::KeyHash::Of(std::string_view(host).substr(dot + 1)));
-      end = dot;
+    for (std::size_t size = 0; size <= host.size(); ++size) {
+      const std::string alone = host.substr(host.size() - size);
+      REQUIRE(module::HashOfEnd(host, size) == module::HashOf(alone));
     }
   }
-  CHECK(module::KeyHash::Of("ab.c") != module::KeyHash::Of("a.bc"));
-  CHECK(module::KeyHash::Of("a") != module::KeyHash::Of("aa"));
+  CHECK(module::HashOf("a") != module::HashOf("aa"));
+  CHECK(module::HashOf(std::string_view("a\0", 2)) != module::HashOf("a"));
 }
 
 }  // namespace

@@ -2,13 +2,18 @@
 // is the same for every engine; engines differ in how they judge a condition, which `Conditions`
 // does:
 //
-//   Truth Condition(const module::Request&, std::uint32_t entry) const   // of entries[entry]
+//   // Of entries[entry]; `by_key`: the index led to it, so that the part of its condition that
+//   says
+//   // so holds (module::EntryIndex::implied).
+//   Truth Condition(const module::Request&, std::uint32_t entry, bool by_key) const
 //   Truth Within(const module::Request&, std::uint32_t entry) const
 //   Truth When(const module::Request&, module::ClassIndex) const
-//   // True only if each check of blocks[block] is false.
-//   bool NoCheckHolds(const module::Request&, std::size_t block) const
-//   // True only if each denial of blocks[block] that its index cannot pass over is false.
-//   bool NoDenialHolds(const module::Request&, std::size_t block) const
+//   // True only if all that native::BlockCode says of blocks[block] is false: `before` its
+//   defaults,
+//   // and behind them by facts that last with the sandbox and by all others.
+//   bool NothingBefore(const module::Request&, std::size_t block) const
+//   bool NothingLasting(const module::Request&, std::size_t block) const
+//   bool NothingVarying(const module::Request&, std::size_t block) const
 #pragma once
 
 #include "compiler/interpret/candidates.h"
@@ -17,8 +22,11 @@
 #include "compiler/module/request.h"
 #include "compiler/module/verdict.h"
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 namespace curfew::interpret {
 
@@ -26,7 +34,48 @@ namespace curfew::interpret {
 enum class UseIndex : std::uint8_t { No, Yes };
 
 // Gives each left-out wish of these defaults its value.
-void FillIn(const module::Tables& tables, const module::Range& defaults, module::Request& request);
+inline void FillIn(const module::Tables& tables, const module::Range& defaults,
+                   module::FilledRequest& request) {
+  using Kind = module::DefaultRecord::Kind;
+  for (const module::DefaultRecord& record :
+       tables.defaults.subspan(defaults.first, defaults.count)) {
+    if (!request.is_absent(record.slot)) continue;
+    if (record.when_slot != module::NoIndex) {
+      const auto slot = static_cast<schema::Slot>(record.when_slot);
+      const module::Request& facts = request.request();
+      if (!facts.is_present(slot) || facts.value(slot).integer != record.when_value) continue;
+    }
+    switch (record.kind) {
+      case Kind::Integer:
+        request.Fill(record.slot, module::Value::OfInteger(record.integer));
+        break;
+      case Kind::Text:
+        request.Fill(record.slot, module::Value::OfText(tables.TextOf(record.text)));
+        break;
+      case Kind::NoItems:
+        request.Fill(record.slot, module::Value());
+        break;
+    }
+  }
+}
+
+inline void FillIn(const module::Tables& tables, const module::Range& defaults,
+                   module::Request& request) {
+  module::FilledRequest filled(request);
+  FillIn(tables, defaults, filled);
+  for (const module::DefaultRecord& record :
+       tables.defaults.subspan(defaults.first, defaults.count)) {
+    const bool is_filled =
+        filled.request().is_present(record.slot) && !request.is_present(record.slot);
+    if (is_filled) request.Set(record.slot, filled.request().value(record.slot));
+  }
+}
+
+// What a sandbox's lasting facts say for all of its requests (module/prepared_request.h).
+struct Folded {
+  module::ClassIndex class_index = module::NoClass;
+  bool nothing_lasting = false;
+};
 
 template <typename Conditions>
 class Decision {
@@ -41,9 +90,12 @@ class Decision {
         // Only an egress is judged in stages.
         stage_(action_ == schema::Action::Egress ? request.stage() : schema::Stage::Request),
         verdict_(verdict),
-        candidates_(t_) {}
+        candidates_(policy) {}
 
   void Run(const module::Request& request);
+  // In a sandbox, by what Fold of the same lasting facts said.
+  void RunPrepared(const module::Request& request, const Folded& folded);
+  Folded Fold(const module::Request& lasting) const;
 
  private:
   using Request = module::Request;
@@ -51,26 +103,37 @@ class Decision {
 
   // At the last stage nothing becomes known any more.
   [[nodiscard]] bool is_last() const { return stage_ == schema::Stage::Request; }
+  [[nodiscard]] bool uses_index() const { return use_index_ == UseIndex::Yes; }
   [[nodiscard]] std::uint32_t Used(std::uint32_t index) const {
-    return use_index_ == UseIndex::Yes ? index : module::NoIndex;
+    return uses_index() ? index : module::NoIndex;
   }
 
   void Begin();
   void RunCreate(const Request& request);
   void RunInSandbox(const Request& request);
+  void RunInClass(const Request& request, ClassIndex own, bool nothing_lasting);
+  void RunInBlock(const Request& request, std::size_t block);
+  // Without initialisers, so that room for them costs nothing.
+  struct Candidate {
+    ClassIndex index;
+    TruthValue value;
+    schema::Slot slot;
+  };
   void Select(const Request& request);
+  bool IsPutAside(ClassIndex index, std::span<const Candidate> all) const;
   Truth Candidacy(const Request& request, ClassIndex index) const;
   Truth Remains(const Request& request, ClassIndex index) const;
   void Deny(module::RuleIndex rule, Truth why);
   [[nodiscard]] bool Denies(Truth truth) const;
-  void Denial(const Request& request, std::uint32_t entry);
-  void DenialsOf(const Request& request, std::size_t block);
+  void Denial(const Request& request, std::uint32_t entry, bool by_key);
+  // `only_keyed`: those that no index passes over are known to be false.
+  void DenialsOf(const Request& request, std::size_t block, bool only_keyed);
   void TrialsOf(const Request& request, std::size_t block);
   void OfTheSet(const Request& request);
   void Checks(const Request& request, std::size_t block);
   void Group(const Request& request, const module::GroupRecord& group, std::uint32_t index);
   void JudgeFilled(const Request& request, std::size_t block);
-  void Judge(const Request& request, std::size_t block);
+  void Judge(const Request& request, std::size_t block, bool is_quiet);
   void Close();
 
   const module::PolicyModule& policy_;
@@ -121,18 +184,46 @@ Truth Decision<Conditions>::Remains(const Request& request, ClassIndex index) co
   return own;
 }
 
+// The same where all candidates are known.
+template <typename Conditions>
+bool Decision<Conditions>::IsPutAside(ClassIndex index, std::span<const Candidate> all) const {
+  const module::Range range = t_.classes[index].narrowed_by;
+  const auto links = t_.class_links.subspan(range.first, range.count);
+  return std::ranges::any_of(all, [&](const Candidate& other) {
+    return other.value == TruthValue::True && std::ranges::find(links, other.index) != links.end();
+  });
+}
+
 template <typename Conditions>
 void Decision<Conditions>::Select(const Request& request) {
   ClassIndex found = module::NoClass;
   Truth found_truth = Known(false);
   bool several = false;
-  for (ClassIndex i = 0; i < t_.classes.size(); ++i) {
-    const Truth truth = Remains(request, i);
-    if (truth.is_false()) continue;
+  const auto find = [&](ClassIndex i, Truth truth) {
     several = several || found != module::NoClass;
     // An unknown one is what makes the answer unknown.
     if (found == module::NoClass || truth.is_unknown()) found_truth = truth;
     found = i;
+  };
+  std::array<Candidate, 16> candidates;
+  std::size_t count = 0;
+  const module::Range all{0, static_cast<std::uint32_t>(t_.classes.size())};
+  candidates_.ForEach(request, all, Used(t_.class_index[0]), false, [&](ClassIndex i, bool) {
+    const Truth truth = Candidacy(request, i);
+    if (truth.is_false()) return;
+    if (count < candidates.size()) candidates[count] = {i, truth.value, truth.slot};
+    ++count;
+  });
+  if (count <= candidates.size()) {
+    const std::span<const Candidate> some(candidates.data(), count);
+    for (const Candidate& one : some) {
+      if (!IsPutAside(one.index, some)) find(one.index, {one.value, one.slot});
+    }
+  } else {
+    for (ClassIndex i = 0; i < t_.classes.size(); ++i) {
+      const Truth truth = Remains(request, i);
+      if (!truth.is_false()) find(i, truth);
+    }
   }
   if (found == module::NoClass) return Deny(t_.selection.none, Known(true));
   if (several) return Deny(t_.selection.ambiguous, found_truth);
@@ -167,8 +258,8 @@ bool Decision<Conditions>::Denies(Truth truth) const {
 }
 
 template <typename Conditions>
-void Decision<Conditions>::Denial(const Request& request, std::uint32_t entry) {
-  const Truth truth = conditions_.Condition(request, entry);
+void Decision<Conditions>::Denial(const Request& request, std::uint32_t entry, bool by_key) {
+  const Truth truth = conditions_.Condition(request, entry, by_key);
   if (Denies(truth)) Deny(t_.entries[entry].rule, truth);
 }
 
@@ -177,34 +268,32 @@ template <typename Conditions>
 void Decision<Conditions>::TrialsOf(const Request& request, std::size_t block) {
   const module::Range trials = t_.blocks[block].trials;
   for (std::uint32_t entry = trials.first; entry < trials.first + trials.count; ++entry) {
-    if (Denies(conditions_.Condition(request, entry))) {
+    if (Denies(conditions_.Condition(request, entry, false))) {
       verdict_.trials.Add(t_.entries[entry].rule);
     }
   }
 }
 
 template <typename Conditions>
-void Decision<Conditions>::DenialsOf(const Request& request, std::size_t block) {
+void Decision<Conditions>::DenialsOf(const Request& request, std::size_t block, bool only_keyed) {
   const module::Range denials = t_.blocks[block].denials;
   if (denials.count == 0) return;
-  const bool only_keyed = use_index_ == UseIndex::Yes && conditions_.NoDenialHolds(request, block);
   candidates_.ForEach(request, denials, Used(t_.block_indexes[block]), only_keyed,
-                      [&](std::uint32_t entry) { Denial(request, entry); });
+                      [&](std::uint32_t entry, bool by_key) { Denial(request, entry, by_key); });
 }
 
 // Where no class is there to say more.
 template <typename Conditions>
 void Decision<Conditions>::OfTheSet(const Request& request) {
   const std::size_t set = module::SetBlock(t_.classes.size(), action_);
-  DenialsOf(request, set);
+  DenialsOf(request, set, false);
   TrialsOf(request, set);
 }
 
 template <typename Conditions>
 void Decision<Conditions>::Checks(const Request& request, std::size_t block) {
   const module::Range checks = t_.blocks[block].checks;
-  if (use_index_ == UseIndex::Yes && conditions_.NoCheckHolds(request, block)) return;
-  for (std::uint32_t i = 0; i < checks.count; ++i) Denial(request, checks.first + i);
+  for (std::uint32_t i = 0; i < checks.count; ++i) Denial(request, checks.first + i, false);
 }
 
 // An allow counts if it may still hold; at the last stage, if it holds.
@@ -217,28 +306,32 @@ void Decision<Conditions>::Group(const Request& request, const module::GroupReco
   bool satisfied = false;
   bool matched = false;
   Truth why = Known(true);
-  candidates_.ForEach(request, group.entries, Used(index), false, [&](std::uint32_t entry) {
-    const Truth says = conditions_.Condition(request, entry);
-    if (says.is_false()) return;
-    const Truth grants = Both(says, conditions_.Within(request, entry));
-    if (counts(grants)) {
-      satisfied = true;
-      verdict_.allows.Add(t_.entries[entry].rule);
-      return;
-    }
-    matched = matched || counts(says);
-    if (grants.is_unknown() && why.is_true()) why = grants;
-  });
+  candidates_.ForEach(request, group.entries, Used(index), false,
+                      [&](std::uint32_t entry, bool by_key) {
+                        const Truth says = conditions_.Condition(request, entry, by_key);
+                        if (says.is_false()) return;
+                        const Truth grants = Both(says, conditions_.Within(request, entry));
+                        if (counts(grants)) {
+                          satisfied = true;
+                          verdict_.allows.Add(t_.entries[entry].rule);
+                          return;
+                        }
+                        matched = matched || counts(says);
+                        if (grants.is_unknown() && why.is_true()) why = grants;
+                      });
   if (!satisfied) Deny(matched ? group.beyond_denial : group.default_denial, why);
 }
 
+// `is_quiet`: no trial holds, nor a denial that its index cannot pass over.
 template <typename Conditions>
-void Decision<Conditions>::Judge(const Request& request, std::size_t block) {
+void Decision<Conditions>::Judge(const Request& request, std::size_t block, bool is_quiet) {
   const std::size_t set = module::SetBlock(t_.classes.size(), action_);
-  DenialsOf(request, set);
-  DenialsOf(request, block);
-  TrialsOf(request, set);
-  TrialsOf(request, block);
+  DenialsOf(request, set, is_quiet);
+  DenialsOf(request, block, is_quiet);
+  if (!is_quiet) {
+    TrialsOf(request, set);
+    TrialsOf(request, block);
+  }
   const module::Range groups = t_.blocks[block].groups;
   for (std::uint32_t g = groups.first; g < groups.first + groups.count; ++g) {
     Group(request, t_.groups[g], t_.group_indexes[g]);
@@ -247,11 +340,13 @@ void Decision<Conditions>::Judge(const Request& request, std::size_t block) {
 
 template <typename Conditions>
 void Decision<Conditions>::JudgeFilled(const Request& request, std::size_t block) {
-  if (t_.blocks[block].defaults.count == 0) return Judge(request, block);
-  Request filled = request;
-  FillIn(t_, t_.blocks[block].defaults, filled);
+  module::FilledRequest room(request);
+  FillIn(t_, t_.blocks[block].defaults, room);
+  const Request& filled = room.request();
   candidates_.Forget();
-  Judge(filled, block);
+  const bool is_quiet = uses_index() && conditions_.NothingLasting(filled, block) &&
+                        conditions_.NothingVarying(filled, block);
+  Judge(filled, block, is_quiet);
 }
 
 template <typename Conditions>
@@ -283,41 +378,82 @@ void Decision<Conditions>::Begin() {
 
 template <typename Conditions>
 void Decision<Conditions>::RunCreate(const Request& request) {
+  const std::size_t set = module::SetBlock(t_.classes.size(), action_);
+  if (!uses_index() || !conditions_.NothingBefore(request, set)) Checks(request, set);
   Select(request);
   if (verdict_.class_index == module::NoClass) {
     unknown_denies_ = false;
     return OfTheSet(request);
   }
-  const std::size_t block = module::BlockOf(verdict_.class_index, action_);
-  Checks(request, block);
-  JudgeFilled(request, block);
+  RunInBlock(request, module::BlockOf(verdict_.class_index, action_));
+}
+
+// Behind the checks of the set.
+template <typename Conditions>
+void Decision<Conditions>::RunInBlock(const Request& request, std::size_t block) {
+  const bool has_defaults = t_.blocks[block].defaults.count > 0;
+  const bool checked = uses_index() && has_defaults && conditions_.NothingBefore(request, block);
+  if (!checked) Checks(request, block);
+  if (has_defaults) return JudgeFilled(request, block);
+  Judge(request, block, false);
+}
+
+template <typename Conditions>
+void Decision<Conditions>::RunInClass(const Request& request, ClassIndex own,
+                                      bool nothing_lasting) {
+  const std::size_t classes = t_.classes.size();
+  verdict_.class_index = own;
+  const std::size_t block =
+      own != module::NoClass ? module::BlockOf(own, action_) : module::GoneBlock(classes, action_);
+  // Without defaults, checks and denials judge the same facts.
+  if (uses_index() && t_.blocks[block].defaults.count == 0 &&
+      (nothing_lasting || conditions_.NothingLasting(request, block)) &&
+      conditions_.NothingVarying(request, block)) {
+    return Judge(request, block, true);
+  }
+  Checks(request, module::SetBlock(classes, action_));
+  RunInBlock(request, block);
 }
 
 template <typename Conditions>
 void Decision<Conditions>::RunInSandbox(const Request& request) {
-  const std::size_t classes = t_.classes.size();
   constexpr schema::Slot slot = schema::slot::SandboxClass;
   if (!request.is_known(slot) || !request.is_present(slot)) {
+    Checks(request, module::SetBlock(t_.classes.size(), action_));
     Deny(t_.selection.gone, Missing(slot));
     return OfTheSet(request);
   }
   const auto own = policy_.FindClass(request.value(slot).text());
-  verdict_.class_index = own.value_or(module::NoClass);
-  const std::size_t block =
-      own ? module::BlockOf(*own, action_) : module::GoneBlock(classes, action_);
-  Checks(request, block);
-  JudgeFilled(request, block);
+  RunInClass(request, own.value_or(module::NoClass), false);
 }
 
 template <typename Conditions>
 void Decision<Conditions>::Run(const module::Request& request) {
   Begin();
-  Checks(request, module::SetBlock(t_.classes.size(), action_));
   if (action_ == schema::Action::Create) {
     RunCreate(request);
   } else {
     RunInSandbox(request);
   }
+  Close();
+}
+
+template <typename Conditions>
+Folded Decision<Conditions>::Fold(const module::Request& lasting) const {
+  Folded folded;
+  folded.class_index =
+      policy_.FindClass(lasting.value(schema::slot::SandboxClass).text()).value_or(module::NoClass);
+  const std::size_t block = folded.class_index != module::NoClass
+                                ? module::BlockOf(folded.class_index, action_)
+                                : module::GoneBlock(t_.classes.size(), action_);
+  folded.nothing_lasting = conditions_.NothingLasting(lasting, block);
+  return folded;
+}
+
+template <typename Conditions>
+void Decision<Conditions>::RunPrepared(const module::Request& request, const Folded& folded) {
+  Begin();
+  RunInClass(request, folded.class_index, folded.nothing_lasting);
   Close();
 }
 

@@ -15,6 +15,10 @@ class Interpreter final : public module::DecisionEngine {
       : module_(std::move(policy)), use_index_(use_index) {}
 
   void Decide(const module::Request& request, module::Verdict& verdict) const override;
+  void DecidePrepared(const module::PreparedRequest& prepared,
+                      module::Verdict& verdict) const override;
+  [[nodiscard]] module::PreparedRequest Prepare(const module::Request& request) const override;
+  [[nodiscard]] module::InternedText Intern(std::string_view text) const override;
   [[nodiscard]] const module::PolicyModule& module() const override { return module_; }
   [[nodiscard]] std::string_view kind() const override { return "interpreter"; }
 

@@ -3,51 +3,19 @@
 #include "compiler/base/limits.h"
 #include "compiler/ir/decision_ir.h"
 #include "compiler/ir/encode.h"
+#include "tests/fakes/counted_allocations.h"
 
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <cstdlib>
 #include <limits>
 #include <map>
-#include <new>
 #include <optional>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include <catch2/catch.hpp>
-
-namespace {
-std::atomic<std::size_t> allocations = 0;
-
-void* Allocate(std::size_t size) {
-  ++allocations;
-  return std::malloc(size == 0 ? 1 : size);
-}
-}  // namespace
-
-// Counts every allocation of this program. All forms are replaced together, so that what one gives
-// another can take, and none is inlined: g++ would compare a new that it sees with a free that it
-// sees.
-[[gnu::noinline]] void* operator new(std::size_t size) {
-  if (void* memory = Allocate(size)) return memory;
-  throw std::bad_alloc();
-}
-[[gnu::noinline]] void* operator new[](std::size_t size) {
-  if (void* memory = Allocate(size)) return memory;
-  throw std::bad_alloc();
-}
-[[gnu::noinline]] void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
-  return Allocate(size);
-}
-[[gnu::noinline]] void* operator new[](std::size_t size, const std::nothrow_t&) noexcept {
-  return Allocate(size);
-}
-[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete[](void* memory) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete[](void* memory, std::size_t) noexcept { std::free(memory); }
 
 namespace curfew::interpret {
 namespace {

@@ -88,6 +88,7 @@ Bytes Encode(const DecisionIr& ir) {
   file.Add(Section::TextItems, BytesOf(ir.text_items));
   file.Add(Section::Patterns, BytesOf(ir.patterns));
   file.Add(Section::Addresses, BytesOf(ir.addresses));
+  file.Add(Section::ClassIndex, BytesOf(ir.index.class_index));
   file.Add(Section::BlockIndexes, BytesOf(ir.index.block_indexes));
   file.Add(Section::GroupIndexes, BytesOf(ir.index.group_indexes));
   file.Add(Section::Indexes, BytesOf(ir.index.indexes));

@@ -269,14 +269,14 @@ TEST_CASE("an index that leaves out, adds or misplaces anything is refused") {
       [](auto& index) { index.unkeyed.pop_back(); },
       [](auto& index) { index.unkeyed[0] = 1u << 30; },
       [](auto& index) { index.indexes[0].slot += 1; },
-      [](auto& index) { index.indexes[0].by_labels = 0; },
+      [](auto& index) { index.indexes[0].depths = 0; },
       [](auto& index) { index.indexes[0].unkeyed.count = 0; },
       [](auto& index) { index.indexes[0].entries.count -= 1; },
       [](auto& index) { index.indexes.clear(); },
       [](auto& index) { index.keys.clear(); },
       [](auto& index) { index.keys.resize(3); },
       [](auto& index) {
-        for (auto& key : index.keys) key.text = 0;  // a search without an end
+        for (auto& key : index.keys) key.text.offset = 0;  // a search without an end
       },
       [](auto& index) {
         for (auto& key : index.keys) key.tag ^= 1;
@@ -286,6 +286,12 @@ TEST_CASE("an index that leaves out, adds or misplaces anything is refused") {
       },
       [](auto& index) {
         for (auto& key : index.keys) key.postings.first = 1u << 30;
+      },
+      [](auto& index) {
+        for (auto& key : index.keys) key.text.size += 1;
+      },
+      [](auto& index) {
+        for (auto& key : index.keys) key.only.entry += 1;
       },
       [](auto& index) { std::swap(index.keys[0], index.keys[1]), index.keys[0].tag ^= 1; },
       [](auto& index) { index.postings[3].reach = 0, index.postings[2].reach = 0; },

@@ -93,12 +93,14 @@ Result<Bytes> ImageOf(const module::PolicyModule& module, const codegen::ShapedT
     begins.push_back(static_cast<std::uint32_t>(found->second));
   }
   const auto place = [&](const codegen::ShapedCondition& condition) -> native::CodePlace {
-    if (condition.shape == module::NoIndex) return {native::NoCode, 0};
+    if (condition.shape == codegen::ShapedCondition::Always) return {native::AlwaysCode, 0};
+    if (condition.shape == codegen::ShapedCondition::Never) return {native::NeverCode, 0};
+    if (!condition.has_shape()) return {native::InterpretedCode, condition.words};
     return {begins[condition.shape], condition.words};
   };
   std::vector<native::EntryCode> entries;
-  for (std::size_t i = 0; i < shaped.conditions.size(); ++i) {
-    entries.push_back({place(shaped.conditions[i]), place(shaped.withins[i])});
+  for (const codegen::ShapedEntry& entry : shaped.entries) {
+    entries.push_back({place(entry.condition), place(entry.keyed), place(entry.within)});
   }
   std::vector<native::CodePlace> classes;
   for (const codegen::ShapedCondition& condition : shaped.classes) {
@@ -106,7 +108,7 @@ Result<Bytes> ImageOf(const module::PolicyModule& module, const codegen::ShapedT
   }
   std::vector<native::BlockCode> blocks;
   for (const codegen::ShapedGuards& guards : shaped.guards) {
-    blocks.push_back({place(guards.checks), place(guards.denials)});
+    blocks.push_back({place(guards.before), place(guards.lasting), place(guards.varying)});
   }
   const std::size_t constants_end =
       sizeof(native::ImageHeader) + entries.size() * sizeof(native::EntryCode) +
@@ -164,8 +166,7 @@ Result<Bytes> CompileShapes(const module::PolicyModule& module,
 }
 
 Result<Bytes> CompileImage(const module::PolicyModule& module) {
-  CURFEW_TRY(const codegen::ShapedTables shaped, codegen::TakeShapes(module.tables()));
-  return CompileShapes(module, shaped);
+  return CompileShapes(module, codegen::TakeShapes(module.tables()));
 }
 
 }  // namespace curfew::jit

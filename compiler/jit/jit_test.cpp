@@ -4,11 +4,13 @@
 #include "compiler/jit/compile.h"
 #include "compiler/native/native_compiler.h"
 #include "compiler/native/native_engine.h"
+#include "tests/fakes/counted_allocations.h"
 
 #include <chrono>
 #include <cstring>
 #include <fcntl.h>
 #include <functional>
+#include <span>
 #include <string>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -121,6 +123,129 @@ TEST_CASE("native code answers, and as the interpreter does") {
               Asked(interpreter, host, port, "/p1/x", hour));
       }
     }
+  }
+}
+
+std::string Said(const module::DecisionEngine& engine, const module::Verdict& verdict) {
+  std::string text = verdict.effect == Effect::Allow ? "allow" : "deny";
+  for (const auto rule : verdict.denials.written())
+    text += fmt::format(" {}", engine.module().rule(rule).id);
+  for (const auto rule : verdict.allows.written())
+    text += fmt::format(" {}", engine.module().rule(rule).id);
+  return text;
+}
+
+TEST_CASE("a sandbox that was prepared is answered as any, until what lasts changes after all") {
+  const Bytes bytes = Module(20);
+  const Bytes others = Module(21);
+  const auto make = [](const Bytes& of) {
+    const auto image = CompileImage(Loaded(of));
+    if (!image) FAIL(image.error().message);
+    auto made = native::NativeEngine::Make(Loaded(of), Sealed(*image).get());
+    if (!made) FAIL(made.error().message);
+    return *std::move(made);
+  };
+  const auto engine = make(bytes);
+  const auto other = make(others);
+  Request lasting(Action::Egress);
+  lasting.SetText(slot::SandboxClass, "c");
+  auto prepared = engine->Prepare(lasting);
+  REQUIRE(prepared.FoldOf(engine->module().manifest().content) != nullptr);
+  CHECK(prepared.FoldOf(other->module().manifest().content) == nullptr);
+  const module::InternedText host = engine->Intern("h20.example");
+  CHECK(host.value().text() == "h20.example");
+  prepared.Set(slot::EgressHost, host.value());
+  prepared.SetInteger(slot::EgressPort, 86);
+  prepared.SetText(slot::EgressPath, "/p20/x");
+  prepared.SetInteger(slot::NowTimeOfDay, 7 * 3'600'000);
+  const auto asked = [&](const module::DecisionEngine& by) {
+    module::VerdictRoom room;
+    by.DecidePrepared(prepared, room.verdict);
+    return Said(by, room.verdict);
+  };
+  // The host is one of the other set's only, whatever the text was found to be by this one.
+  CHECK(asked(*engine) == "deny c.default");
+  CHECK(asked(*other) == "allow c.r20");
+  CHECK(asked(interpret::Interpreter(Loaded(others))) == "allow c.r20");
+
+  prepared.SetText(slot::SandboxClass, "gone");
+  CHECK(prepared.FoldOf(engine->module().manifest().content) == nullptr);
+  CHECK(asked(*engine) == asked(interpret::Interpreter(Loaded(bytes))));
+  CHECK(asked(*engine) == "deny c.closed");
+
+  // A create has no sandbox yet, and a request that does not say its class has none known.
+  const auto content = engine->module().manifest().content;
+  CHECK(engine->Prepare(Request(Action::Create)).FoldOf(content) == nullptr);
+  CHECK(engine->Prepare(Request(Action::Egress)).FoldOf(content) == nullptr);
+}
+
+TEST_CASE("a native decision allocates nothing, in any of its forms") {
+  const Bytes bytes = Module(100);
+  const auto image = CompileImage(Loaded(bytes));
+  REQUIRE(image);
+  const auto engine = native::NativeEngine::Make(Loaded(bytes), Sealed(*image).get());
+  REQUIRE(engine);
+  Request request(Action::Egress);
+  request.SetText(slot::SandboxClass, "c");
+  request.SetText(slot::EgressHost, "x.h3.example");
+  request.SetInteger(slot::EgressPort, 83);
+  request.SetText(slot::EgressPath, "/p3/x");
+  request.SetInteger(slot::NowTimeOfDay, 4 * 3'600'000);
+  auto prepared = (*engine)->Prepare(request);
+  const module::InternedText host = (*engine)->Intern("x.h3.example");
+  prepared.Set(slot::EgressHost, host.value());
+  module::VerdictRoom room;
+  const Request* const requests[] = {&request, &request};
+  const std::size_t before = allocations;
+  for (int i = 0; i < 100; ++i) {
+    (*engine)->Decide(request, room.verdict);
+    (*engine)->DecidePrepared(prepared, room.verdict);
+    (*engine)->DecideAll(requests, std::span(&room.verdict, 1));
+    prepared.SetInteger(slot::EgressPort, 83);
+  }
+  CHECK(allocations == before);
+  CHECK(room.verdict.effect == Effect::Allow);
+}
+
+TEST_CASE("alike parts within a quantifier know their element") {
+  Builder b;
+  const auto deny = [&](std::string id) { return b.Rule({id, Effect::Deny, "no", "", 0, 0}); };
+  b.SetSelection({deny("class.none"), deny("class.ambiguous"), deny("class.not_selected"),
+                  deny("class.gone"), deny("request.invalid")});
+  std::vector<NodeId> parts;
+  for (const char* glob : {"a*", "b*", "c*", "d*", "e*"}) {
+    const ir::Pattern pattern{glob, 0};
+    parts.push_back(
+        b.PatternsIn(NodeOp::TextIn, b.ElementTerm(ValueClass::Text), std::span(&pattern, 1)));
+  }
+  const NodeId any =
+      b.Quantify(NodeOp::AnyOf, b.SlotTerm(slot::CallerGroups, ValueClass::TextItems), b.Or(parts));
+  for (std::size_t place = 0; place < module::BlockCount(0); ++place) {
+    ir::Block block;
+    if (place >= schema::ActionCount) {
+      block.denials.push_back({deny("grouped"), any});
+      block.denials.push_back({deny("closed")});
+    }
+    b.SetBlock(place, block);
+  }
+  const Bytes bytes = ir::Encode(std::move(b).Finish());
+  const auto image = CompileImage(Loaded(bytes));
+  if (!image) FAIL(image.error().message);
+  const auto engine = native::NativeEngine::Make(Loaded(bytes), Sealed(*image).get());
+  REQUIRE(engine);
+  for (const char* group : {"ab", "e", "fa", ""}) {
+    const module::Value groups[] = {module::Value::OfText("x"), module::Value::OfText(group)};
+    Request request(Action::Exec);
+    request.SetText(slot::SandboxClass, "none");
+    request.Set(slot::CallerGroups, module::Value::OfItems(groups));
+    module::VerdictRoom room;
+    (*engine)->Decide(request, room.verdict);
+    module::VerdictRoom meant;
+    interpret::Interpreter(Loaded(bytes)).Decide(request, meant.verdict);
+    CAPTURE(group);
+    CHECK(Said(**engine, room.verdict) == Said(**engine, meant.verdict));
+    CHECK((Said(**engine, room.verdict).find("grouped") != std::string::npos) ==
+          (group[0] == 'a' || group[0] == 'e'));
   }
 }
 

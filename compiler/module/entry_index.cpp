@@ -20,8 +20,14 @@ struct Key {
 // By slot: the only texts with which a condition can hold. With any other text of that slot it is
 // false whatever else is unknown, since one false part makes an `and` false, and an `or` is false
 // when all its parts are.
-using Guards = std::map<std::uint32_t, std::vector<Key>>;
+struct Guard {
+  std::vector<Key> keys;
+  std::uint32_t implied = NoIndex;  // the node that a key's meeting the fact makes true
+};
+using Guards = std::map<std::uint32_t, Guard>;
 
+// While implied parts are being found: none was.
+constexpr std::uint32_t NoSuch = NoIndex - 1;
 constexpr auto kExact = static_cast<std::uint32_t>(values::HostReach::Exact);
 // Lowered conditions are flat; deeper ones have no keys.
 constexpr std::size_t kDepthMax = 8;
@@ -44,13 +50,17 @@ class Derivation {
   [[nodiscard]] bool IsFact(std::uint32_t term) const {
     return t_.terms[term].kind == TermKind::Slot && t_.terms[term].value == ValueClass::Text;
   }
-  Guards OfFact(std::uint32_t term, std::vector<Key> keys) const;
-  Guards OfEqual(const NodeRecord& node) const;
-  Guards OfMembership(const NodeRecord& node);
-  Guards OfPatterns(const NodeRecord& node);
+  Guards OfFact(std::uint32_t node, std::uint32_t term, std::vector<Key> keys) const;
+  Guards OfEqual(std::uint32_t condition) const;
+  Guards OfMembership(std::uint32_t condition);
+  Guards OfPatterns(std::uint32_t condition);
   Guards OfJunction(const NodeRecord& node, std::size_t depth);
   Guards Of(std::uint32_t condition, std::size_t depth);
   std::uint32_t IndexOf(Range range);
+  std::uint32_t IndexOf(Range range, std::vector<Guards> guards);
+  std::uint32_t IndexOfClasses();
+  Guards OfEntry(std::uint32_t condition);
+  void ShareDepths();
   void MakeKeys();
 
   const Tables& t_;
@@ -59,21 +69,23 @@ class Derivation {
   std::vector<std::pair<std::uint32_t, PostingRecord>> postings_;  // by text
 };
 
-Guards Derivation::OfFact(std::uint32_t term, std::vector<Key> keys) const {
+Guards Derivation::OfFact(std::uint32_t node, std::uint32_t term, std::vector<Key> keys) const {
   Guards guards;
-  guards.emplace(t_.terms[term].slot, std::move(keys));
+  guards.emplace(t_.terms[term].slot, Guard{std::move(keys), node});
   return guards;
 }
 
-Guards Derivation::OfEqual(const NodeRecord& node) const {
+Guards Derivation::OfEqual(std::uint32_t condition) const {
+  const NodeRecord& node = t_.nodes[condition];
   for (const auto& [fact, text] : {std::pair{node.a, node.b}, std::pair{node.b, node.a}}) {
     if (!IsFact(fact) || t_.terms[text].kind != TermKind::Text) continue;
-    return OfFact(fact, {{t_.terms[text].a, kExact}});
+    return OfFact(condition, fact, {{t_.terms[text].a, kExact}});
   }
   return {};
 }
 
-Guards Derivation::OfMembership(const NodeRecord& node) {
+Guards Derivation::OfMembership(std::uint32_t condition) {
+  const NodeRecord& node = t_.nodes[condition];
   const TermRecord& items = t_.terms[node.b];
   const bool listed = items.kind == TermKind::TextSet || items.kind == TermKind::TextList;
   if (!IsFact(node.a) || !listed || !Spend(items.b)) return {};
@@ -81,16 +93,17 @@ Guards Derivation::OfMembership(const NodeRecord& node) {
   for (const std::uint32_t text : t_.text_items.subspan(items.a, items.b)) {
     keys.push_back({text, kExact});
   }
-  return OfFact(node.a, std::move(keys));
+  return OfFact(condition, node.a, std::move(keys));
 }
 
-Guards Derivation::OfPatterns(const NodeRecord& node) {
+Guards Derivation::OfPatterns(std::uint32_t condition) {
+  const NodeRecord& node = t_.nodes[condition];
   if (!IsFact(node.a) || !Spend(node.c)) return {};
   std::vector<Key> keys;
   for (const PatternRecord& pattern : t_.patterns.subspan(node.b, node.c)) {
     keys.push_back({pattern.text, pattern.mode});
   }
-  return OfFact(node.a, std::move(keys));
+  return OfFact(condition, node.a, std::move(keys));
 }
 
 Guards Derivation::OfJunction(const NodeRecord& node, std::size_t depth) {
@@ -100,9 +113,11 @@ Guards Derivation::OfJunction(const NodeRecord& node, std::size_t depth) {
     Guards part = Of(child, depth + 1);
     if (node.op == NodeOp::And) {
       // Each part guards the whole; the one with the fewest keys does it best.
-      for (auto& [slot, keys] : part) {
-        const auto [place, is_new] = all.try_emplace(slot, std::move(keys));
-        if (!is_new && keys.size() < place->second.size()) place->second = std::move(keys);
+      for (auto& [slot, guard] : part) {
+        const auto [place, is_new] = all.try_emplace(slot, std::move(guard));
+        if (!is_new && guard.keys.size() < place->second.keys.size()) {
+          place->second = std::move(guard);
+        }
       }
       continue;
     }
@@ -110,9 +125,10 @@ Guards Derivation::OfJunction(const NodeRecord& node, std::size_t depth) {
       all = std::move(part);
     } else {
       std::erase_if(all, [&](const auto& guard) { return !part.contains(guard.first); });
-      for (auto& [slot, keys] : all) {
-        const std::vector<Key>& more = part[slot];
-        keys.insert(keys.end(), more.begin(), more.end());
+      for (auto& [slot, guard] : all) {
+        const std::vector<Key>& more = part[slot].keys;
+        guard.keys.insert(guard.keys.end(), more.begin(), more.end());
+        guard.implied = NoIndex;  // one of several parts
       }
     }
     if (all.empty()) return all;
@@ -129,11 +145,11 @@ Guards Derivation::Of(std::uint32_t condition, std::size_t depth) {
     case NodeOp::Or:
       return OfJunction(node, depth);
     case NodeOp::Equal:
-      return OfEqual(node);
+      return OfEqual(condition);
     case NodeOp::In:
-      return OfMembership(node);
+      return OfMembership(condition);
     case NodeOp::HostIn:
-      return OfPatterns(node);
+      return OfPatterns(condition);
     case NodeOp::False:
     case NodeOp::True:
     case NodeOp::Not:
@@ -160,23 +176,23 @@ Guards Derivation::Of(std::uint32_t condition, std::size_t depth) {
   return {};
 }
 
+std::size_t LabelsOf(std::string_view name) {
+  return static_cast<std::size_t>(std::count(name.begin(), name.end(), '.')) + 1;
+}
+
 // The index of a range, or NoIndex where none is worth its search. It goes by the fact that tells
 // most texts apart.
-std::uint32_t Derivation::IndexOf(Range range) {
-  std::vector<Guards> guards;
+std::uint32_t Derivation::IndexOf(Range range, std::vector<Guards> guards) {
   struct Merit {
     std::vector<std::uint32_t> texts;
     std::size_t entries = 0;
   };
   std::map<std::uint32_t, Merit> merits;
-  for (const EntryRecord& entry : t_.entries.subspan(range.first, range.count)) {
-    guards.push_back(entry.condition == NoIndex ? Guards() : Of(entry.condition, 0));
-    for (auto& [slot, keys] : guards.back()) {
-      std::sort(keys.begin(), keys.end());
-      keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
+  for (const Guards& of_entry : guards) {
+    for (const auto& [slot, guard] : of_entry) {
       Merit& merit = merits[slot];
       ++merit.entries;
-      for (const Key& key : keys) merit.texts.push_back(key.text);
+      for (const Key& key : guard.keys) merit.texts.push_back(key.text);
     }
   }
   std::uint32_t slot = NoIndex;
@@ -185,7 +201,8 @@ std::uint32_t Derivation::IndexOf(Range range) {
     std::sort(merit.texts.begin(), merit.texts.end());
     const auto end = std::unique(merit.texts.begin(), merit.texts.end());
     const std::pair found{static_cast<std::size_t>(end - merit.texts.begin()), merit.entries};
-    if (found <= best) continue;
+    const bool is_worth_it = merit.entries >= EntriesMin || found.first >= KeysOfFewMin;
+    if (!is_worth_it || found <= best) continue;
     best = found;
     slot = candidate;
   }
@@ -193,22 +210,66 @@ std::uint32_t Derivation::IndexOf(Range range) {
 
   const auto index = static_cast<std::uint32_t>(made_.indexes.size());
   const auto unkeyed_begin = static_cast<std::uint32_t>(made_.unkeyed.size());
-  bool by_labels = false;
+  std::uint32_t depths = 0;
   for (std::uint32_t i = 0; i < range.count; ++i) {
     const auto keys = guards[i].find(slot);
     if (keys == guards[i].end()) {
       made_.unkeyed.push_back(range.first + i);
       continue;
     }
-    for (const Key& key : keys->second) {
-      by_labels = by_labels || key.reach != kExact;
+    for (const Key& key : keys->second.keys) {
+      if (key.reach != kExact) depths |= DepthBit(LabelsOf(t_.TextOf(key.text)));
       postings_.push_back({key.text, {index, range.first + i, key.reach}});
     }
   }
   const auto unkeyed_end = static_cast<std::uint32_t>(made_.unkeyed.size());
-  made_.indexes.push_back(
-      {range, {unkeyed_begin, unkeyed_end - unkeyed_begin}, slot, by_labels ? 1u : 0u});
+  made_.indexes.push_back({range, {unkeyed_begin, unkeyed_end - unkeyed_begin}, slot, depths});
   return index;
+}
+
+Guards Derivation::OfEntry(std::uint32_t condition) {
+  Guards guards = condition == NoIndex ? Guards() : Of(condition, 0);
+  for (auto& [slot, guard] : guards) {
+    std::sort(guard.keys.begin(), guard.keys.end());
+    guard.keys.erase(std::unique(guard.keys.begin(), guard.keys.end()), guard.keys.end());
+  }
+  return guards;
+}
+
+std::uint32_t Derivation::IndexOf(Range range) {
+  std::vector<Guards> guards;
+  for (const EntryRecord& entry : t_.entries.subspan(range.first, range.count)) {
+    guards.push_back(OfEntry(entry.condition));
+  }
+  std::vector<std::vector<std::pair<std::uint32_t, std::uint32_t>>> implied;
+  for (const Guards& of_entry : guards) {
+    auto& of = implied.emplace_back();
+    for (const auto& [slot, guard] : of_entry) of.emplace_back(slot, guard.implied);
+  }
+  const std::uint32_t index = IndexOf(range, std::move(guards));
+  if (index == NoIndex) return index;
+  for (std::uint32_t i = 0; i < range.count; ++i) {
+    for (const auto& [slot, node] : implied[i]) {
+      if (slot != made_.indexes[index].slot) continue;
+      std::uint32_t& known = made_.implied[range.first + i];
+      // An entry of two ranges is led to in two ways.
+      known = known == NoSuch || known == node ? node : NoIndex;
+    }
+  }
+  return index;
+}
+
+// Classes are told apart as entries are: entry i is class i.
+std::uint32_t Derivation::IndexOfClasses() {
+  std::vector<Guards> guards;
+  for (const ClassRecord& record : t_.classes) guards.push_back(OfEntry(record.when));
+  return IndexOf({0, static_cast<std::uint32_t>(t_.classes.size())}, std::move(guards));
+}
+
+void Derivation::ShareDepths() {
+  std::map<std::uint32_t, std::uint32_t> depths;
+  for (const IndexRecord& index : made_.indexes) depths[index.slot] |= index.depths;
+  for (IndexRecord& index : made_.indexes) index.depths = depths[index.slot];
 }
 
 void Derivation::MakeKeys() {
@@ -226,16 +287,19 @@ void Derivation::MakeKeys() {
     for (; begin < postings_.size() && postings_[begin].first == text; ++begin) {
       made_.postings.push_back(postings_[begin].second);
     }
-    const std::uint64_t hash = KeyHash::Of(t_.TextOf(text));
+    const std::uint64_t hash = HashOf(t_.TextOf(text));
     std::size_t place = hash & mask;
-    while (made_.keys[place].text != NoIndex) place = (place + 1) & mask;
-    made_.keys[place] = {text,
+    while (made_.keys[place].text.offset != NoIndex) place = (place + 1) & mask;
+    made_.keys[place] = {t_.texts[text],
                          static_cast<std::uint32_t>(hash >> 32),
-                         {first, static_cast<std::uint32_t>(made_.postings.size()) - first}};
+                         {first, static_cast<std::uint32_t>(made_.postings.size()) - first},
+                         made_.postings[first]};
   }
 }
 
 EntryIndex Derivation::Run() && {
+  made_.implied.assign(t_.entries.size(), NoSuch);
+  made_.class_index = {IndexOfClasses()};
   made_.block_indexes.assign(t_.blocks.size(), NoIndex);
   made_.group_indexes.assign(t_.groups.size(), NoIndex);
   std::vector<bool> seen(t_.groups.size());
@@ -248,6 +312,8 @@ EntryIndex Derivation::Run() && {
       made_.group_indexes[g] = IndexOf(t_.groups[g].entries);
     }
   }
+  std::ranges::replace(made_.implied, NoSuch, NoIndex);
+  ShareDepths();
   MakeKeys();
   return std::move(made_);
 }
@@ -255,6 +321,7 @@ EntryIndex Derivation::Run() && {
 }  // namespace
 
 void EntryIndex::PointTo(Tables& tables) const {
+  tables.class_index = class_index;
   tables.block_indexes = block_indexes;
   tables.group_indexes = group_indexes;
   tables.indexes = indexes;
@@ -267,7 +334,8 @@ EntryIndex DeriveIndex(const Tables& tables) { return Derivation(tables).Run(); 
 
 bool HasItsIndex(const Tables& tables) {
   const EntryIndex derived = DeriveIndex(tables);
-  return std::ranges::equal(derived.block_indexes, tables.block_indexes) &&
+  return std::ranges::equal(derived.class_index, tables.class_index) &&
+         std::ranges::equal(derived.block_indexes, tables.block_indexes) &&
          std::ranges::equal(derived.group_indexes, tables.group_indexes) &&
          std::ranges::equal(derived.indexes, tables.indexes) &&
          std::ranges::equal(derived.unkeyed, tables.unkeyed) &&
@@ -281,7 +349,7 @@ std::size_t LongestSearch(const Tables& tables) {
   std::size_t run = 0;
   for (int round = 0; round < 2; ++round) {
     for (const KeyRecord& key : tables.keys) {
-      run = key.text == NoIndex ? 0 : run + 1;
+      run = key.text.offset == NoIndex ? 0 : run + 1;
       longest = std::max(longest, run);
     }
   }

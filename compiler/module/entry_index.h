@@ -17,12 +17,17 @@ namespace curfew::module {
 
 // Owns the rows that Tables shows.
 struct EntryIndex {
+  std::vector<std::uint32_t> class_index;  // one: of the conditions of classes
   std::vector<std::uint32_t> block_indexes;
   std::vector<std::uint32_t> group_indexes;
   std::vector<IndexRecord> indexes;
   std::vector<std::uint32_t> unkeyed;
   std::vector<KeyRecord> keys;
   std::vector<PostingRecord> postings;
+
+  // By entry: the part of its condition, a child of its `and` or the whole, that says no more than
+  // that a key of the entry's index was met. Not in the bytes; NoIndex where there is none.
+  std::vector<std::uint32_t> implied;
 
   void PointTo(Tables& tables) const;
 };
@@ -37,20 +42,32 @@ bool HasItsIndex(const Tables& tables);
 // The most rows that the search for one text looks at.
 std::size_t LongestSearch(const Tables& tables);
 
-// A range whose entries know fewer texts than this is not worth a search. A single entry with a
-// long list is.
+// A range whose entries know fewer texts than this is not worth a search; nor are a few entries,
+// unless their lists are long.
 inline constexpr std::size_t KeysMin = 4;
+inline constexpr std::size_t EntriesMin = 4;
+inline constexpr std::size_t KeysOfFewMin = 16;
 
-// The row of `text`, whose hash is `hash`; null where it is no key.
-inline const KeyRecord* FindKey(const Tables& tables, std::string_view text, std::uint64_t hash) {
+// The row of the last `size` bytes of `text`, whose hash is `hash`; null where they are no key.
+inline const KeyRecord* FindKey(const Tables& tables, std::string_view text, std::size_t size,
+                                std::uint64_t hash) {
   if (tables.keys.empty()) return nullptr;
   const std::size_t mask = tables.keys.size() - 1;
   const auto tag = static_cast<std::uint32_t>(hash >> 32);
   for (std::size_t place = hash & mask;; place = (place + 1) & mask) {
     const KeyRecord& key = tables.keys[place];
-    if (key.text == NoIndex) return nullptr;
-    if (key.tag == tag && tables.TextOf(key.text) == text) return &key;
+    if (key.text.offset == NoIndex) return nullptr;
+    if (key.tag == tag && key.text.size == size &&
+        SameBytes(tables.data.data() + key.text.offset, text.data() + text.size() - size, size)) {
+      return &key;
+    }
   }
+}
+
+// Which bit of IndexRecord::depths stands for a name of so many labels, at least one.
+inline std::uint32_t DepthBit(std::size_t labels) {
+  constexpr std::size_t kMost = 32;
+  return std::uint32_t{1} << ((labels < kMost ? labels : kMost) - 1);
 }
 
 }  // namespace curfew::module

@@ -68,7 +68,7 @@ std::variant<Value, ValueProblem> Integer(const values::Parsed<std::int64_t>& pa
 
 std::variant<Value, ValueProblem> Text(values::Parsed<std::string> parsed, ValueArena& arena) {
   if (!parsed) return Wrong(parsed.error());
-  return Value::OfText(arena.Keep(*std::move(parsed)));
+  return Value::OfText(arena.Keep(*parsed));
 }
 
 template <std::size_t size>
@@ -173,6 +173,19 @@ bool IsSame(const Value& a, const Value& b, TypeKind kind) {
 }
 
 }  // namespace
+
+std::string_view ValueArena::Keep(std::string_view text) {
+  if (text.size() > room_) {
+    const std::size_t bytes = std::max(BlockBytes, text.size());
+    blocks_.push_back(std::make_unique<char[]>(bytes));
+    room_ = bytes;
+    end_ = blocks_.back().get() + bytes;
+  }
+  char* const place = end_ - room_;
+  std::copy(text.begin(), text.end(), place);
+  room_ -= text.size();
+  return {place, text.size()};
+}
 
 std::variant<Value, ValueProblem> DecodeValue(const JsonValue& json, const FactType& type,
                                               ValueArena& arena) {

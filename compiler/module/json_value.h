@@ -9,6 +9,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -28,18 +29,32 @@ struct FactType {
 class ValueArena {
  public:
   ValueArena() = default;
-  ValueArena(ValueArena&&) noexcept = default;
-  ValueArena& operator=(ValueArena&&) noexcept = default;
+  ValueArena(ValueArena&& other) noexcept
+      : blocks_(std::move(other.blocks_)),
+        end_(std::exchange(other.end_, nullptr)),
+        room_(std::exchange(other.room_, 0)),
+        lists_(std::move(other.lists_)) {}
+  ValueArena& operator=(ValueArena&& other) noexcept {
+    blocks_ = std::move(other.blocks_);
+    end_ = std::exchange(other.end_, nullptr);
+    room_ = std::exchange(other.room_, 0);
+    lists_ = std::move(other.lists_);
+    return *this;
+  }
   ValueArena(const ValueArena&) = delete;
   ValueArena& operator=(const ValueArena&) = delete;
 
-  std::string_view Keep(std::string text) { return texts_.emplace_back(std::move(text)); }
+  // Texts lie side by side: who reads one has the next at hand.
+  std::string_view Keep(std::string_view text);
   std::span<const Value> Keep(std::vector<Value> items) {
     return lists_.emplace_back(std::move(items));
   }
 
  private:
-  std::deque<std::string> texts_;
+  static constexpr std::size_t BlockBytes = 512;
+  std::vector<std::unique_ptr<char[]>> blocks_;
+  char* end_ = nullptr;   // of the last block
+  std::size_t room_ = 0;  // that is left in it
   std::deque<std::vector<Value>> lists_;
 };
 

@@ -19,7 +19,7 @@ static_assert(std::endian::native == std::endian::little, "module bytes are litt
 
 inline constexpr std::array<char, 8> Magic = {'C', 'U', 'R', 'F', 'E', 'W', 'M', '\n'};
 // Raised with every change of a record or of what one means.
-inline constexpr std::uint32_t Version = 4;
+inline constexpr std::uint32_t Version = 5;
 inline constexpr std::size_t Alignment = 16;
 
 enum class Section : std::uint32_t {
@@ -40,6 +40,7 @@ enum class Section : std::uint32_t {
   TextItems,
   Patterns,
   Addresses,
+  ClassIndex,
   BlockIndexes,
   GroupIndexes,
   Indexes,
@@ -51,7 +52,7 @@ enum class Section : std::uint32_t {
   Plans,    // bytes: plan_codec.h, one template a class
   Declared  // bytes: plan_codec.h
 };
-inline constexpr std::size_t SectionCount = 27;
+inline constexpr std::size_t SectionCount = 28;
 
 struct FileHeader {
   std::array<char, 8> magic = Magic;

@@ -1,6 +1,7 @@
 #include "compiler/module/policy_module.h"
 
 #include "compiler/base/limits.h"
+#include "compiler/base/short_text.h"
 #include "compiler/module/layout.h"
 #include "compiler/module/plan_codec.h"
 #include "compiler/module/verify_tables.h"
@@ -101,6 +102,7 @@ Outcome PointTables(const Sections& sections, Tables& tables) {
                      sections.Rows(Section::TextItems, tables.text_items) &&
                      sections.Rows(Section::Patterns, tables.patterns) &&
                      sections.Rows(Section::Addresses, tables.addresses) &&
+                     sections.Rows(Section::ClassIndex, tables.class_index) &&
                      sections.Rows(Section::BlockIndexes, tables.block_indexes) &&
                      sections.Rows(Section::GroupIndexes, tables.group_indexes) &&
                      sections.Rows(Section::Indexes, tables.indexes) &&
@@ -185,7 +187,9 @@ std::optional<ClassIndex> PolicyModule::FindClass(std::string_view name) const {
   constexpr std::size_t kFew = 4;
   if (tables_.classes.size() <= kFew) {
     for (ClassIndex i = 0; i < tables_.classes.size(); ++i) {
-      if (class_name(i) == name) return i;
+      const NameRef own = tables_.classes[i].name;
+      if (own.size != name.size()) continue;
+      if (SameBytes(tables_.names.data() + own.offset, name.data(), own.size)) return i;
     }
     return std::nullopt;
   }

@@ -2,6 +2,10 @@
 
 #include "compiler/base/check.h"
 
+#include <bit>
+#include <cstring>
+#include <type_traits>
+
 namespace curfew::module {
 
 void Request::Put(schema::Slot slot, Value value, bool is_known, bool is_present) {
@@ -25,6 +29,20 @@ void Request::SetNow(std::int64_t ms_since_epoch) {
   SetInteger(schema::slot::Now, ms_since_epoch);
   SetInteger(schema::slot::NowTimeOfDay, ms_since_epoch - day * kDayMs);
   SetInteger(schema::slot::NowWeekday, weekday);
+}
+
+FilledRequest::FilledRequest(const Request& request) {
+  static_assert(std::is_trivially_copyable_v<Request>);
+  const Facts& facts = request.facts();
+  std::size_t used = 0;
+  for (std::size_t word = facts.known.size(); word-- > 0 && used == 0;) {
+    const std::uint64_t bits = facts.known[word] | facts.present[word];
+    if (bits != 0) used = 64 * word + 64 - static_cast<std::size_t>(std::countl_zero(bits));
+  }
+  const std::byte* from = reinterpret_cast<const std::byte*>(&request);
+  const auto head =
+      static_cast<std::size_t>(reinterpret_cast<const std::byte*>(&facts.values) - from);
+  std::memcpy(room_, from, head + used * sizeof(Value));
 }
 
 }  // namespace curfew::module

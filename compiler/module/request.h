@@ -27,7 +27,7 @@ struct Value {
     const Value* items;
   };
   std::uint32_t size = 0;
-  std::uint32_t reserved = 0;  // an interned id, once there is one
+  std::uint32_t interned = 0;  // 1: `data` is an InternedText's (interned_text.h)
 
   constexpr Value() : integer(0) {}
   static constexpr Value OfInteger(std::int64_t integer);
@@ -106,11 +106,35 @@ class Request {
   [[nodiscard]] const Facts& facts() const { return facts_; }
 
  private:
+  friend class FilledRequest;
   void Put(schema::Slot slot, Value value, bool is_known, bool is_present);
 
   schema::Action action_;
   schema::Stage stage_;
   Facts facts_;
+};
+
+// A copy of a request whose absent facts can be filled in: as many of its values as it knows, since
+// a request is 2 KiB of which most are nothing.
+class FilledRequest {
+ public:
+  explicit FilledRequest(const Request& request);
+  FilledRequest(const FilledRequest&) = delete;
+  FilledRequest& operator=(const FilledRequest&) = delete;
+
+  [[nodiscard]] const Request& request() const { return *reinterpret_cast<const Request*>(room_); }
+  [[nodiscard]] bool is_absent(schema::Slot slot) const {
+    return request().is_known(slot) && !request().is_present(slot);
+  }
+  // Of an absent fact.
+  void Fill(schema::Slot slot, Value value) {
+    Facts& facts = reinterpret_cast<Request*>(room_)->facts_;
+    facts.values[slot] = value;
+    facts.present[slot / 64] |= std::uint64_t{1} << (slot % 64);
+  }
+
+ private:
+  alignas(Request) std::byte room_[sizeof(Request)];
 };
 
 }  // namespace curfew::module

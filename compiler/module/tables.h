@@ -122,6 +122,7 @@ struct BlockOfAddresses {
 struct NameRef {
   std::uint32_t offset = 0;
   std::uint32_t size = 0;
+  friend auto operator<=>(const NameRef&, const NameRef&) = default;
 };
 
 // A reason that a verdict can give. Sorted by id; an id with several reasons has a row for each.
@@ -206,19 +207,23 @@ struct PostingRecord {
   friend auto operator<=>(const PostingRecord&, const PostingRecord&) = default;
 };
 
-// A row of an open hash table: KeyHash of the text finds its first place, and the next ones follow.
+// A row of an open hash table: HashOf the text finds its first place, and the next ones follow. It
+// bears what a search needs, so that most look no further than half a cache line.
 struct KeyRecord {
-  std::uint32_t text = NoIndex;  // NoIndex ends a search
-  std::uint32_t tag = 0;         // the upper half of the hash
+  NameRef text = {NoIndex, 0};  // in `data`; an offset of NoIndex ends a search
+  std::uint32_t tag = 0;        // the upper half of the hash
   Range postings;
+  PostingRecord only;  // the first of them
   friend auto operator<=>(const KeyRecord&, const KeyRecord&) = default;
 };
 
 struct IndexRecord {
-  Range entries;
-  Range unkeyed;                // of `unkeyed`: entries that the fact rules out by no text
-  std::uint32_t slot = 0;       // the fact, a text
-  std::uint32_t by_labels = 0;  // 1 where some key has a reach other than Exact
+  Range entries;           // of the index of classes: all classes
+  Range unkeyed;           // of `unkeyed`: entries that the fact rules out by no text
+  std::uint32_t slot = 0;  // the fact, a text
+  // Bit i: some wildcard of an index on this fact is above names of i + 1 labels; the highest bit:
+  // of as many or more. The same for all indexes of a fact, so that one search serves them.
+  std::uint32_t depths = 0;
   friend auto operator<=>(const IndexRecord&, const IndexRecord&) = default;
 };
 
@@ -239,6 +244,7 @@ struct Tables {
   std::span<const std::uint32_t> text_items;
   std::span<const PatternRecord> patterns;
   std::span<const BlockOfAddresses> addresses;
+  std::span<const std::uint32_t> class_index;    // one: the classes' index, or NoIndex
   std::span<const std::uint32_t> block_indexes;  // by block: the index of its denials, or NoIndex
   std::span<const std::uint32_t> group_indexes;  // by group: the index of its entries, or NoIndex
   std::span<const IndexRecord> indexes;
@@ -276,7 +282,7 @@ static_assert(sizeof(TermRecord) == 12 && sizeof(NodeRecord) == 16 && sizeof(Add
               sizeof(PatternRecord) == 8 && sizeof(BlockOfAddresses) == 20 &&
               sizeof(RuleRecord) == 36 && sizeof(EntryRecord) == 12 && sizeof(GroupRecord) == 16 &&
               sizeof(DefaultRecord) == 24 && sizeof(BlockRecord) == 40 &&
-              sizeof(ClassRecord) == 28 && sizeof(PostingRecord) == 12 && sizeof(KeyRecord) == 16 &&
+              sizeof(ClassRecord) == 28 && sizeof(PostingRecord) == 12 && sizeof(KeyRecord) == 32 &&
               sizeof(IndexRecord) == 24);
 static_assert(std::is_trivially_copyable_v<RuleRecord> &&
               std::is_trivially_copyable_v<ClassRecord>);

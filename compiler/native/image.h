@@ -28,30 +28,36 @@ inline constexpr std::uint32_t CodeTrue = 1;
 inline constexpr std::uint32_t CodeUnknown = 2;
 inline constexpr std::uint32_t CodeSlotShift = 8;
 
-// Where the code of a condition begins, and its constants; NoCode where there is none and the
-// condition always holds.
+// Where the code of a condition begins, and its constants; or that it needs none, since it always
+// or never holds; or that it is interpreted, and then `constants` is its node.
 struct CodePlace {
   std::uint32_t code = 0;
   std::uint32_t constants = 0;
 };
-inline constexpr std::uint32_t NoCode = ~std::uint32_t{0};
+inline constexpr std::uint32_t AlwaysCode = ~std::uint32_t{0};
+inline constexpr std::uint32_t NeverCode = AlwaysCode - 1;
+inline constexpr std::uint32_t InterpretedCode = AlwaysCode - 2;
 
 // By entry of the module.
 struct EntryCode {
   CodePlace condition;
+  CodePlace keyed;  // the condition where a key of the entry's index was met
   CodePlace within;
 };
 
-// By block: whether some check, or some denial that the block's index cannot pass over, is not
-// false.
+// By block: whether some of the conditions is not false. Always where nobody compiled them.
 struct BlockCode {
-  CodePlace checks;
-  CodePlace denials;
+  // The block's checks, where defaults stand behind them.
+  CodePlace before;
+  // The denials of block and set that no index can pass over, their trials and, without defaults,
+  // the checks of both: those that read nothing but facts that last with the sandbox; the others.
+  CodePlace lasting;
+  CodePlace varying;
 };
 
 struct ImageHeader {
   std::array<char, 8> magic = {'C', 'U', 'R', 'F', 'E', 'W', 'N', '\n'};
-  std::uint32_t version = 2;                 // raised with every change of an image or of Services
+  std::uint32_t version = 4;                 // raised with every change of an image or of Services
   std::uint32_t machine = 0;                 // MachineHere of the machine that can run it
   std::array<std::uint8_t, 32> module = {};  // the content digest of its module
   std::uint32_t entries = 0;
@@ -71,7 +77,7 @@ inline constexpr std::uint32_t MachineHere = 183;
 inline constexpr std::uint32_t MachineHere = 0;  // no image is of this one
 #endif
 
-static_assert(sizeof(CodePlace) == 8 && sizeof(EntryCode) == 16 && sizeof(BlockCode) == 16 &&
+static_assert(sizeof(CodePlace) == 8 && sizeof(EntryCode) == 24 && sizeof(BlockCode) == 24 &&
               sizeof(ImageHeader) == 72);
 
 // A word that names a stretch of an array, or of the module's bytes.

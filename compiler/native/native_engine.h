@@ -57,6 +57,12 @@ class NativeEngine final : public module::DecisionEngine {
   static Result<std::unique_ptr<NativeEngine>> Make(module::PolicyModule policy, int image);
 
   void Decide(const module::Request& request, module::Verdict& verdict) const override;
+  void DecidePrepared(const module::PreparedRequest& prepared,
+                      module::Verdict& verdict) const override;
+  void DecideAll(std::span<const module::Request* const> requests,
+                 std::span<module::Verdict> verdicts) const override;
+  [[nodiscard]] module::PreparedRequest Prepare(const module::Request& request) const override;
+  [[nodiscard]] module::InternedText Intern(std::string_view text) const override;
   [[nodiscard]] const module::PolicyModule& module() const override { return module_; }
   [[nodiscard]] std::string_view kind() const override { return "native"; }
 

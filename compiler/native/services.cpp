@@ -1,5 +1,6 @@
 #include "compiler/native/services.h"
 
+#include "compiler/base/short_text.h"
 #include "compiler/interpret/candidates.h"
 #include "compiler/interpret/evaluate.h"
 #include "compiler/values/path.h"
@@ -17,21 +18,8 @@ namespace {
 using module::PatternRecord;
 using module::Value;
 
-// Most texts are short: two words that may overlap are quicker than a call.
 std::uint32_t EqualBytes(const char* a, const char* b, std::uint64_t bytes) {
-  const auto same = [&](auto word, std::uint64_t at) {
-    auto other = word;
-    std::memcpy(&word, a + at, sizeof word);
-    std::memcpy(&other, b + at, sizeof other);
-    return word == other;
-  };
-  if (bytes > 16) return std::memcmp(a, b, bytes) == 0 ? 1 : 0;
-  if (bytes >= 8) return same(std::uint64_t{}, 0) && same(std::uint64_t{}, bytes - 8) ? 1 : 0;
-  if (bytes >= 4) return same(std::uint32_t{}, 0) && same(std::uint32_t{}, bytes - 4) ? 1 : 0;
-  for (std::uint64_t i = 0; i < bytes; ++i) {
-    if (a[i] != b[i]) return 0;
-  }
-  return 1;
+  return SameBytes(a, b, bytes) ? 1 : 0;
 }
 
 std::int32_t CompareTexts(const char* a, std::uint64_t a_bytes, const char* b,
@@ -54,9 +42,10 @@ std::uint32_t TextInItems(const Services* services, std::uint64_t text_items, st
 
 std::uint32_t TextInValues(const Value* values, std::uint64_t count, const char* text,
                            std::uint64_t bytes) {
-  const std::string_view looked_for(text, bytes);
-  const std::span items(values, count);
-  return std::ranges::any_of(items, [&](const Value& v) { return v.text() == looked_for; }) ? 1 : 0;
+  for (const Value& value : std::span(values, count)) {
+    if (value.size == bytes && SameBytes(value.data, text, bytes)) return 1;
+  }
+  return 0;
 }
 
 std::uint32_t IntegerInItems(const Services* services, std::uint64_t integers, std::uint32_t sorted,
@@ -95,29 +84,45 @@ std::uint32_t PathIn(const Services* services, std::uint64_t patterns, const cha
 }
 
 // From the end: a slash meets a slash, so that whole segments are compared.
+bool EndsInSegments(std::string_view tail, std::string_view path) {
+  std::size_t at = path.size();
+  for (std::size_t i = tail.size(); i-- > 0;) {
+    if (tail[i] == '*') {
+      const std::size_t end = at;
+      while (at > 0 && path[at - 1] != '/') --at;
+      if (at == end) return false;
+    } else {
+      if (at == 0) return false;
+      --at;
+      if (path[at] != tail[i]) return false;
+    }
+  }
+  return true;
+}
+
 std::uint32_t PathEndsIn(const Services* services, std::uint64_t segments, const char* text,
                          std::uint64_t bytes) {
   if (bytes == 0 || text[0] != '/') return 0;
+  const std::string_view path(text, bytes);
   const module::Range range = RangeOf(segments);
-  const char* tail = services->data + range.first;
-  // What begins with a mark (`.git`, `_private`) is mostly seen to be absent at once.
-  const char first = tail[1];
-  const bool is_mark = (first < '0' || first > '9') && (first < 'A' || first > 'Z') &&
-                       (first < 'a' || first > 'z') && first != '*';
-  if (is_mark && std::memchr(text, first, bytes) == nullptr) return 0;
-  std::uint64_t at = bytes;
-  for (std::uint32_t i = range.count; i-- > 0;) {
-    if (tail[i] == '*') {
-      const std::uint64_t end = at;
-      while (at > 0 && text[at - 1] != '/') --at;
-      if (at == end) return 0;
-    } else {
-      if (at == 0) return 0;
-      --at;
-      if (text[at] != tail[i]) return 0;
-    }
+  const char mark = static_cast<char>(services->words[range.first - 1]);
+  if (mark != 0 && path.find(mark) == path.npos) return 0;
+  for (std::uint32_t i = range.first; i < range.first + range.count; ++i) {
+    const module::Range bounds = RangeOf(services->words[i]);
+    if (EndsInSegments({services->data + bounds.first, bounds.count}, path)) return 1;
   }
-  return 1;
+  return 0;
+}
+
+std::uint32_t TextContains(const Services* services, std::uint64_t literal, const char* text,
+                           std::uint64_t bytes) {
+  const module::Range bounds = RangeOf(literal);
+  const std::string_view looked_for(services->data + bounds.first, bounds.count);
+  return std::string_view(text, bytes).find(looked_for) != std::string_view::npos ? 1 : 0;
+}
+
+std::uint64_t PackShort(const char* text, std::uint64_t bytes) {
+  return PackShortText(text, bytes);
 }
 
 std::uint32_t TextMatches(const Services* services, std::uint64_t patterns, const char* text,
@@ -138,16 +143,12 @@ Wide NumberOf(const char* address) {
   return Wide{__builtin_bswap64(high)} << 64 | __builtin_bswap64(low);
 }
 
+// Native code has seen to addresses of IPv4 that are near none.
 std::uint32_t AddressIn(const Services* services, std::uint64_t blocks, const char* address) {
   const module::Range range = RangeOf(blocks);
   if (range.count == 0) return 0;
   const Wide looked_for = NumberOf(address);
   const std::uint64_t* block = services->words + range.first;
-  // Most addresses are of IPv4, and near none of the blocks.
-  if (looked_for >> 32 == 0xffff) {
-    const auto byte = static_cast<std::uint32_t>(looked_for) >> 24;
-    if ((*(block - 4 + byte / 64) >> (byte % 64) & 1) == 0) return 0;
-  }
   // The last block that begins at or below the address, or the first; no branch to mistake.
   for (std::uint32_t count = range.count; count > 1;) {
     const std::uint32_t half = count / 2;
@@ -185,8 +186,10 @@ Services ServicesOf(const module::Tables& tables, const std::uint64_t* words) {
           .host_in = HostIn,
           .path_in = PathIn,
           .path_ends_in = PathEndsIn,
+          .text_contains = TextContains,
           .text_matches = TextMatches,
           .address_in = AddressIn,
+          .pack_short = PackShort,
           .judge = Judge,
           .tables = &tables};
 }

@@ -3,6 +3,7 @@
 // code finds a field by its number, so that the order is part of the image's version.
 #pragma once
 
+#include "compiler/base/short_text.h"
 #include "compiler/module/tables.h"
 #include "compiler/native/image.h"
 
@@ -32,20 +33,39 @@ struct Services {
                            std::uint64_t bytes);
   std::uint32_t (*path_in)(const Services*, std::uint64_t patterns, const char* text,
                            std::uint64_t bytes);
-  // `segments` of the module's texts, the first behind a slash; `*` is any one of some bytes.
+  // `segments` is a RangeWord of `words`, each a RangeWord of the module's texts: segments, the
+  // first behind a slash; `*` is any one of some bytes. Whether the path ends in some of them.
+  // Before them stands a word: a byte that all of them have behind their first slash, and that few
+  // paths have at all, or 0.
   std::uint32_t (*path_ends_in)(const Services*, std::uint64_t segments, const char* text,
                                 std::uint64_t bytes);
+  // The literal, a RangeWord of the module's texts, stands somewhere in the text.
+  std::uint32_t (*text_contains)(const Services*, std::uint64_t literal, const char* text,
+                                 std::uint64_t bytes);
   std::uint32_t (*text_matches)(const Services*, std::uint64_t patterns, const char* text,
                                 std::uint64_t bytes);
   // `blocks` are of `words`, four each: the first and last address, as two numbers each; ascending.
   // Before them stand four words, a bit for each first byte that an IPv4 address among them can
   // have.
   std::uint32_t (*address_in)(const Services*, std::uint64_t blocks, const char* address);
+  // As PackShortText says.
+  std::uint64_t (*pack_short)(const char* text, std::uint64_t bytes);
   // Any node, as the interpreter has it; answers as a ConditionCode does.
   std::uint32_t (*judge)(const Services*, const module::Facts* facts, std::uint64_t node,
                          const module::Value* element);
   const module::Tables* tables;
 };
+
+// Before the blocks of an AddressIn.
+inline constexpr std::uint32_t FirstByteWords = 4;
+
+// A text of up to seven bytes as one word, its size in the highest byte; NoShortText is none.
+inline constexpr std::uint64_t ShortTextBytesMax = 7;
+inline constexpr std::uint64_t NoShortText = ~std::uint64_t{0};
+inline std::uint64_t PackShortText(const char* text, std::uint64_t bytes) {
+  if (bytes > ShortTextBytesMax) return NoShortText;
+  return PackFew(text, bytes) | bytes << 56;
+}
 
 // The number of each field.
 enum class Service : std::uint32_t {
@@ -63,8 +83,10 @@ enum class Service : std::uint32_t {
   HostIn,
   PathIn,
   PathEndsIn,
+  TextContains,
   TextMatches,
   AddressIn,
+  PackShort,
   Judge,
   Tables
 };

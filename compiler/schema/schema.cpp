@@ -158,4 +158,24 @@ Slot DeclaredSlot(Action action, std::size_t n) {
   return static_cast<Slot>(place);
 }
 
+bool LastsWithSandbox(Action action, Slot slot) {
+  if (action == Action::Create) return false;
+  switch (slot) {
+    case slot::TaskId:
+    case slot::TaskOwner:
+    case slot::TaskTeam:
+    case slot::TaskKind:
+    case slot::TaskTrigger:
+    case slot::SandboxId:
+    case slot::SandboxClass:
+    case slot::SandboxImage:
+    case slot::SandboxIsolation:
+    case slot::SandboxCreator:
+      return true;
+    default:
+      // What a set declares is of the task.
+      return slot >= DeclaredSlot(action, 0);
+  }
+}
+
 }  // namespace curfew::schema

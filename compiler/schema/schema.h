@@ -133,4 +133,8 @@ constexpr Slot PlaceOf(Own own) {
 #include "compiler/schema/attributes.def"
 }  // namespace slot
 
+// Whether the fact is of the sandbox's task or of the sandbox itself, and stays as it is for as
+// long as the sandbox lives. Not in create, where it is being said for the first time.
+bool LastsWithSandbox(Action action, Slot slot);
+
 }  // namespace curfew::schema

@@ -40,7 +40,7 @@ Result<DecisionSet> DecisionSet::Make(Workload workload, const std::string& poli
         std::make_unique<interpret::Interpreter>(std::move(module), interpret::UseIndex::No);
   } else {
     const auto wish =
-        engine == Engine::Native ? tool::EngineWish::Native : tool::EngineWish::Interpreter;
+        engine == Engine::Interpreter ? tool::EngineWish::Interpreter : tool::EngineWish::Native;
     CURFEW_TRY(tool::EngineChoice choice, tool::ChooseEngine(*set.bytes_, wish));
     set.engine_ = std::move(choice.engine);
   }
@@ -61,7 +61,33 @@ Result<DecisionSet> DecisionSet::Make(Workload workload, const std::string& poli
     }
     set.requests_.push_back(std::move(decoding.decoded));
   }
+  if (engine == Engine::Prepared) set.Prepare();
+  if (set.workload_.allowed.empty()) CURFEW_TRY_VOID(set.Expect());
   return set;
+}
+
+// What the interpreter says without its index, where the workload does not say what it expects.
+Outcome DecisionSet::Expect() {
+  CURFEW_TRY(module::PolicyModule module, module::PolicyModule::Load(*bytes_, 1));
+  const interpret::Interpreter plain(std::move(module), interpret::UseIndex::No);
+  module::VerdictRoom room;
+  for (const std::optional<module::DecodedRequest>& decoded : requests_) {
+    if (decoded) plain.Decide(decoded->request, room.verdict);
+    workload_.allowed.push_back(decoded && room.verdict.effect == module::Effect::Allow);
+  }
+  return Ok();
+}
+
+void DecisionSet::Prepare() {
+  for (const std::optional<module::DecodedRequest>& decoded : requests_) {
+    const module::Request nothing(schema::Action::Egress);
+    const module::Request& request = decoded ? decoded->request : nothing;
+    module::PreparedRequest& prepared = prepared_.emplace_back(engine_->Prepare(request));
+    constexpr schema::Slot slot = schema::slot::EgressHost;
+    if (!request.is_present(slot)) continue;
+    hosts_.push_back(engine_->Intern(request.value(slot).text()));
+    prepared.Set(slot, hosts_.back().value());
+  }
 }
 
 std::vector<std::size_t> DecisionSet::WrongAnswers() const {

@@ -11,8 +11,9 @@
 
 namespace curfew::bench {
 
-// What decides: native code, the interpreter, or the interpreter without its index.
-enum class Engine { Native, Interpreter, Unindexed };
+// What decides: native code, native code for a caller that prepared its sandboxes and interned its
+// hosts, the interpreter, or the interpreter without its index.
+enum class Engine { Native, Prepared, Interpreter, Unindexed };
 
 class DecisionSet {
  public:
@@ -32,7 +33,11 @@ class DecisionSet {
     const std::optional<module::DecodedRequest>& decoded = requests_[index];
     if (!decoded) return false;
     verdict.denials.count = verdict.allows.count = verdict.trials.count = 0;
-    engine_->Decide(decoded->request, verdict);
+    if (prepared_.empty()) {
+      engine_->Decide(decoded->request, verdict);
+    } else {
+      engine_->DecidePrepared(prepared_[index], verdict);
+    }
     return verdict.effect == module::Effect::Allow;
   }
 
@@ -43,11 +48,15 @@ class DecisionSet {
 
  private:
   DecisionSet() = default;
+  void Prepare();
+  Outcome Expect();
 
   Workload workload_;
   std::unique_ptr<Bytes> bytes_;  // the module views it
   std::unique_ptr<module::DecisionEngine> engine_;
   std::vector<std::optional<module::DecodedRequest>> requests_;
+  std::vector<module::PreparedRequest> prepared_;  // by request, or none at all
+  std::vector<module::InternedText> hosts_;
   double compile_ms_ = 0;
   double engine_ms_ = 0;
 };

@@ -152,18 +152,20 @@ Outcome JudgedGateway::Parts::OpenBooks(const std::string& directory) {
 
 Outcome JudgedGateway::Parts::StartGateway(const std::string& resolver) {
   loop = std::make_unique<host::EventLoop>(*host.clock);
-  CURFEW_TRY(desk, keeper::EgressDesk::Open({.wire = wire,
-                                             .gate = *gate,
-                                             .questions = *questions,
-                                             .books = *books,
-                                             .clock = *host.clock,
-                                             .lock = lock,
-                                             .loop = *loop,
-                                             .resolvers = {},
-                                             .sandbox_facts = [this] { return facts; },
-                                             .note_denial = [](const std::string&) {},
-                                             .note_untold_denials = [](std::size_t) {},
-                                             .note_lost_flows = [](std::uint64_t) {}}));
+  CURFEW_TRY(desk,
+             keeper::EgressDesk::Open({.wire = wire,
+                                       .gate = *gate,
+                                       .questions = *questions,
+                                       .books = *books,
+                                       .clock = *host.clock,
+                                       .lock = lock,
+                                       .loop = *loop,
+                                       .resolvers = {},
+                                       .sandbox_facts = [this] { return facts; },
+                                       .window_ms = [] { return module::EgressLimits().window_ms; },
+                                       .note_denial = [](const std::string&) {},
+                                       .note_untold_denials = [](std::size_t) {},
+                                       .note_lost_flows = [](std::uint64_t) {}}));
   egress::Setup setup;
   CURFEW_TRY(setup.streams, ListenAnywhere(SOCK_STREAM, port));
   CURFEW_TRY(setup.dns_datagrams, ListenAnywhere(SOCK_DGRAM, dns_port));

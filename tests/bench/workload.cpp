@@ -63,7 +63,7 @@ sandbox worker when task.kind == "work" {
     deny any "169.254.169.254", "**.internal"
 )";
 
-std::string PolicyText(const JsonValue& workload) {
+std::string EgressPolicyText(const JsonValue& workload) {
   std::string text(Head);
   std::string blocked;
   for (const JsonValue& host : Member(workload, "blocked", Kind::Array).items) {
@@ -85,7 +85,7 @@ std::string PolicyText(const JsonValue& workload) {
   return text + "  }\n}\n";
 }
 
-std::string RequestText(const JsonValue& request) {
+std::string EgressRequestText(const JsonValue& request) {
   const JsonValue& sandbox = Member(request, "sandbox", Kind::Object);
   const JsonValue& labels = Member(sandbox, "labels", Kind::Object);
   const std::string owner = JsonQuoted("user:" + Text(sandbox, "owner"));
@@ -108,16 +108,66 @@ std::string RequestText(const JsonValue& request) {
       JsonQuoted(Text(request, "path")));
 }
 
+// ---- Create -------------------------------------------------------------------------------------
+
+std::string CreatePolicyText(const JsonValue& workload) {
+  std::string text = "language 1\npackage bench.create\n\n";
+  std::string names;
+  std::size_t count = 0;
+  for (const JsonValue& image : Member(workload, "images", Kind::Array).items) {
+    text += fmt::format("image i{} {{ digest {} }}\n", count, image.text);
+    names += fmt::format("{}i{}", names.empty() ? "" : ", ", count++);
+  }
+  std::string classes;
+  std::string teams;
+  for (const JsonMember& member : Member(workload, "teams", Kind::Object).members) {
+    const std::string& team = member.name;
+    const JsonValue& bounds = member.value;
+    teams += fmt::format("{}{}", teams.empty() ? "" : ", ", JsonQuoted(team));
+    classes += fmt::format(
+        "sandbox {0} narrows approved when task.team == \"{0}\" {{\n"
+        "  image    {{ size cpu at most {1}, memory at most {2}MiB, disk at most {3}GiB }}\n"
+        "  lifetime {{ ttl at most {4}s }}\n}}\n",
+        team, Number(bounds, "cpu"), Number(bounds, "mem_mb"), Number(bounds, "disk_gb"),
+        Number(bounds, "ttl_s"));
+  }
+  return text + fmt::format(
+                    "\nsandbox approved when task.team in [{}] {{\n"
+                    "  image    {{ allow {}\n             isolation any }}\n"
+                    "  lifetime {{ ttl at most 8h }}\n}}\n\n{}\n"
+                    "short: deny create when create.ttl < 1m\n",
+                    teams, names, classes);
+}
+
+std::string CreateRequestText(const JsonValue& request) {
+  const JsonValue& sandbox = Member(request, "sandbox", Kind::Object);
+  const JsonValue& labels = Member(sandbox, "labels", Kind::Object);
+  const std::string owner = JsonQuoted("user:" + Text(sandbox, "owner"));
+  const auto now = static_cast<std::time_t>(Number(request, "now"));
+  return fmt::format(
+      R"({{"version": 1, "action": "create", "now": "{:%Y-%m-%dT%H:%M:%SZ}",)"
+      R"( "caller": {{"id": {}, "kind": "human", "groups": [], "operator": false}},)"
+      R"( "task": {{"id": {}, "owner": {}, "team": {}, "kind": "work", "trigger": "api"}},)"
+      R"( "create": {{"image": {}, "cpu": {}, "memory": "{}MiB", "disk": "{}GiB", "ttl": "{}s",)"
+      R"( "running": 1}}}})",
+      fmt::gmtime(now), owner, JsonQuoted(Text(sandbox, "task")), owner,
+      JsonQuoted(Text(labels, "team")), JsonQuoted(Text(request, "image")), Number(request, "cpu"),
+      Number(request, "mem_mb"), Number(request, "disk_gb"), Number(request, "ttl_s"));
+}
+
 }  // namespace
 
 Result<Workload> ReadWorkload(std::string_view json) {
   CURFEW_TRY(const JsonValue document, ParseJson(json));
   try {
     Workload workload;
-    workload.rule_count = Member(document, "rules", Kind::Array).items.size();
-    workload.policy = PolicyText(document);
+    const bool is_create = document.Find("images") != nullptr;
+    workload.rule_count =
+        Member(document, is_create ? "images" : "rules", Kind::Array).items.size();
+    workload.policy = is_create ? CreatePolicyText(document) : EgressPolicyText(document);
     for (const JsonValue& request : Member(document, "reqs", Kind::Array).items) {
-      workload.requests.push_back(RequestText(request));
+      workload.requests.push_back(is_create ? CreateRequestText(request)
+                                            : EgressRequestText(request));
     }
     for (const JsonValue& answer : Member(document, "expected", Kind::Array).items) {
       workload.allowed.push_back(answer.boolean);

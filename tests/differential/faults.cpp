@@ -190,19 +190,27 @@ void AddIndexFaults(std::vector<Fault>& faults) {
   };
   faults.push_back(InRows("a hash that is another", &Tables::keys, [](KeyRecord& key) {
     key.tag ^= 1;
-    return key.text != NoIndex;
+    return key.text.offset != NoIndex;
   }));
   faults.push_back(InRows("a key that is not there", &Tables::keys, [](KeyRecord& key) {
-    return std::exchange(key.text, NoIndex) != NoIndex;
+    return std::exchange(key.text.offset, NoIndex) != NoIndex;
   }));
-  faults.push_back(InRows("a text that leads to one entry less", &Tables::keys,
-                          [](KeyRecord& key) { return Drop(key.postings); }));
+  faults.push_back(InRows("a text that leads to one entry less", &Tables::keys, [](KeyRecord& key) {
+    // A row of one is read as it stands there.
+    key.only.index = NoIndex;
+    return Drop(key.postings);
+  }));
   faults.push_back(InRows("an exact host that is looked up as a wildcard", &Tables::postings,
                           mistaken_reach(kExact, kAnyDepth)));
   faults.push_back(InRows("a `*` that is looked up as a name", &Tables::postings,
                           mistaken_reach(kOneLabel, kExact)));
   faults.push_back(InRows("a `**` that is looked up for one label", &Tables::postings,
                           mistaken_reach(kAnyDepth, kOneLabel)));
+  const auto only = [](auto change) { return [=](KeyRecord& key) { return change(key.only); }; };
+  faults.push_back(InRows("an exact host alone that is looked up as a wildcard", &Tables::keys,
+                          only(mistaken_reach(kExact, kAnyDepth))));
+  faults.push_back(InRows("a `**` alone that is looked up for one label", &Tables::keys,
+                          only(mistaken_reach(kAnyDepth, kOneLabel))));
   faults.push_back(InRows("a text that leads to the entry before", &Tables::postings,
                           [](PostingRecord& posting) {
                             if (posting.entry == 0) return false;
@@ -216,9 +224,8 @@ void AddIndexFaults(std::vector<Fault>& faults) {
   faults.push_back(
       InRows("entries without a key that are passed over", &Tables::indexes,
              [](IndexRecord& index) { return std::exchange(index.unkeyed.count, 0) > 0; }));
-  faults.push_back(
-      InRows("wildcards that nobody looks up", &Tables::indexes,
-             [](IndexRecord& index) { return std::exchange(index.by_labels, 0) > 0; }));
+  faults.push_back(InRows("wildcards that nobody looks up", &Tables::indexes,
+                          [](IndexRecord& index) { return std::exchange(index.depths, 0) > 0; }));
 }
 
 // ---- Code generation ----------------------------------------------------------------------------
@@ -260,9 +267,9 @@ template <typename WordOf, typename Change>
 Fault InWords(std::string name, WordOf word_of, Change change) {
   return {.name = "code: " + std::move(name), .codegen = [=](ShapedTables& shaped) {
             bool found = false;
-            for (auto* conditions : {&shaped.conditions, &shaped.withins}) {
-              for (const codegen::ShapedCondition& condition : *conditions) {
-                if (condition.shape == NoIndex) continue;
+            for (const codegen::ShapedEntry& entry : shaped.entries) {
+              for (const codegen::ShapedCondition& condition : {entry.condition, entry.within}) {
+                if (!condition.has_shape()) continue;
                 const auto visit = [&](const ShapeNode& node) {
                   const std::uint32_t word = word_of(node);
                   if (word == NoIndex) return false;
@@ -282,7 +289,7 @@ Fault InGuards(std::string name, codegen::ShapedCondition codegen::ShapedGuards:
             bool found = false;
             for (const codegen::ShapedGuards& guards : shaped.guards) {
               const std::uint32_t shape = (guards.*kind).shape;
-              if (shape == NoIndex || shaped.shapes[shape].root.parts.empty()) continue;
+              if (!(guards.*kind).has_shape() || shaped.shapes[shape].root.parts.empty()) continue;
               shaped.shapes[shape].root.parts.pop_back();
               found = true;
             }
@@ -332,7 +339,8 @@ void AddCodeFaults(std::vector<Fault>& faults) {
     return node.form == Form::HostOne && std::exchange(node.mode, kAnyDepth) != kAnyDepth;
   }));
   faults.push_back(InNodes("a list that lacks its last", [](ShapeNode& node) {
-    if (node.form != Form::InFew || node.mode == 0) return false;
+    const bool is_few = node.form == Form::InFew || node.form == Form::InFewShort;
+    if (!is_few || node.mode == 0) return false;
     --node.mode;
     return true;
   }));
@@ -373,16 +381,25 @@ void AddCodeFaults(std::vector<Fault>& faults) {
   faults.push_back(InWords(
       "a run that ends too soon",
       [](const ShapeNode& node) { return node.form == Form::Run ? node.word : NoIndex; }, OneLess));
-  faults.push_back(InGuards("a guard that forgets a denial", &codegen::ShapedGuards::denials));
-  faults.push_back(InGuards("a guard that forgets a check", &codegen::ShapedGuards::checks));
+  faults.push_back(InGuards("a guard that forgets a denial", &codegen::ShapedGuards::varying));
+  faults.push_back(InGuards("a guard that forgets what lasts", &codegen::ShapedGuards::lasting));
   faults.push_back(
       {.name = "code: a rule's limits that are left out", .codegen = [](ShapedTables& shaped) {
          bool found = false;
-         for (auto& within : shaped.withins) {
-           found |= std::exchange(within.shape, NoIndex) != NoIndex;
+         for (codegen::ShapedEntry& entry : shaped.entries) {
+           found |= std::exchange(entry.within.shape, NoIndex) != NoIndex;
          }
          return found;
        }});
+  faults.push_back({.name = "code: a key that is taken for the whole condition",
+                    .codegen = [](ShapedTables& shaped) {
+                      bool found = false;
+                      for (codegen::ShapedEntry& entry : shaped.entries) {
+                        if (entry.keyed.shape == entry.condition.shape) continue;
+                        found |= std::exchange(entry.keyed.shape, NoIndex) != NoIndex;
+                      }
+                      return found;
+                    }});
   faults.push_back(
       {.name = "code: a class for whatever is asked", .codegen = [](ShapedTables& shaped) {
          for (auto& condition : shaped.classes) condition.shape = NoIndex;
