@@ -15,7 +15,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 
 namespace {
 
+#ifdef CURFEW_FUZZ_MUTATIONS
+constexpr int kMutationsPerSeed = CURFEW_FUZZ_MUTATIONS;
+#else
 constexpr int kMutationsPerSeed = 3000;
+#endif
 constexpr std::size_t kCutsMax = 2000;
 
 void Feed(const std::string& input) {
