@@ -134,16 +134,18 @@ TEST_CASE("what is emitted is sound to LLVM and refers to nothing outside") {
   };
   const ir::DecisionIr ir = With(std::move(b), conditions);
   const auto shaped = TakeShapes(ir::View(ir));
-  LlvmUnit unit = Emit(shaped, "", "");
-  const std::string before = Print(unit);
-  const Outcome made = Optimise(unit);
-  INFO((made ? "" : made.error().message));
-  REQUIRE(made);
-  const std::string after = Print(unit);
-  CHECK(before.size() > after.size());
-  CHECK(after.find("define internal i32 @shape0(ptr") != std::string::npos);
-  CHECK(after.find("\n@") == std::string::npos);
-  CHECK(after.find("declare i32") == std::string::npos);
+  for (const Effort effort : {Effort::Full, Effort::Light}) {
+    LlvmUnit unit = Emit(shaped, "", "");
+    const std::string before = Print(unit);
+    const Outcome made = Optimise(unit, effort);
+    INFO((made ? "" : made.error().message));
+    REQUIRE(made);
+    const std::string after = Print(unit);
+    CHECK(before.size() > after.size());
+    CHECK(after.find("define internal i32 @shape0(ptr") != std::string::npos);
+    CHECK(after.find("\n@") == std::string::npos);
+    CHECK(after.find("declare i32") == std::string::npos);
+  }
 }
 
 }  // namespace

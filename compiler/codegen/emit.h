@@ -4,6 +4,7 @@
 
 #include "compiler/codegen/shape.h"
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -31,8 +32,12 @@ std::string FunctionOf(std::uint32_t shape);
 LlvmUnit Emit(const ShapedTables& shaped, const std::string& triple,
               const std::string& data_layout);
 
+// How much time making the code fast is worth. Many different conditions take LLVM seconds.
+enum class Effort : std::uint8_t { Light, Full };
+Effort EffortFor(const ShapedTables& shaped);
+
 // Checks the unit with LLVM's verifier and makes it fast. Malformed is a fault of Emit.
-Outcome Optimise(LlvmUnit& unit);
+Outcome Optimise(LlvmUnit& unit, Effort effort);
 
 // As LLVM prints it.
 std::string Print(const LlvmUnit& unit);

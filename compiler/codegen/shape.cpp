@@ -166,7 +166,6 @@ class Shaper {
 
   const Tables& t_;
   ShapedTables made_;
-  std::size_t shape_nodes_ = 0;
   std::size_t described_ = 0;
   std::size_t guard_nodes_ = 0;
   std::unordered_map<std::string, std::uint32_t> shapes_;
@@ -564,8 +563,8 @@ std::uint32_t Shaper::Intern(const Part& part) {
       shapes_.try_emplace(KeyOf(part.node) + (part.of != module::NoIndex ? "n" : "g"),
                           static_cast<std::uint32_t>(made_.shapes.size()));
   if (is_new) {
-    shape_nodes_ += part.nodes;
-    if (shape_nodes_ > ShapeNodesMax) throw TooLarge{};
+    if (made_.nodes + part.nodes > ShapeNodesMax) throw TooLarge{};
+    made_.nodes += part.nodes;
     made_.shapes.push_back(
         {part.node, static_cast<std::uint32_t>(part.words.size()), part.of != module::NoIndex});
   }

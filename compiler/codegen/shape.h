@@ -101,6 +101,7 @@ struct ShapedTables {
   std::vector<ShapedEntry> entries;
   std::vector<ShapedCondition> classes;
   std::vector<ShapedGuards> guards;  // by block
+  std::size_t nodes = 0;             // of all shapes
 };
 
 // What goes beyond is interpreted, so that no set takes seconds to compile. Real ones have a few

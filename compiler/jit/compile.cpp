@@ -151,13 +151,16 @@ Result<Bytes> CompileShapes(const module::PolicyModule& module,
   llvm::orc::JITTargetMachineBuilder machine_builder{llvm::Triple(llvm::sys::getProcessTriple())};
   machine_builder.setRelocationModel(llvm::Reloc::PIC_);
   machine_builder.setCodeModel(llvm::CodeModel::Small);
-  machine_builder.setCodeGenOptLevel(llvm::CodeGenOptLevel::Default);
+  const codegen::Effort effort = codegen::EffortFor(shaped);
+  machine_builder.setCodeGenOptLevel(effort == codegen::Effort::Full
+                                         ? llvm::CodeGenOptLevel::Default
+                                         : llvm::CodeGenOptLevel::Less);
   auto machine = machine_builder.createTargetMachine();
   if (!machine) return Unsupported(machine.takeError());
 
   codegen::LlvmUnit unit = codegen::Emit(shaped, (*machine)->getTargetTriple().str(),
                                          (*machine)->createDataLayout().getStringRepresentation());
-  CURFEW_TRY_VOID(codegen::Optimise(unit));
+  CURFEW_TRY_VOID(codegen::Optimise(unit, effort));
   llvm::orc::SimpleCompiler compiler(**machine);
   auto object = compiler(*unit.module);
   if (!object) return Unsupported(object.takeError());

@@ -65,10 +65,11 @@ def no_workload():
     return None if shutil.which("node") else "node is missing, and the workload generator needs it"
 
 
-def make_workload(settings, sizes, engines="none"):
+def make_workload(settings, sizes, engines="none", requests=256):
     """The folder of the workload, with the policy as text for the engines that are named."""
-    folder = settings.out / "workload"
-    must(["node", FLOOR / "gen.mjs", "--out", folder, "--n", ",".join(map(str, sizes)), "--engines", engines])
+    folder = settings.out / ("workload" if requests == 256 else f"workload_{requests}")
+    must(["node", FLOOR / "gen.mjs", "--out", folder, "--n", ",".join(map(str, sizes)), "--engines", engines,
+          "--requests", str(requests), "--seed", str(settings.seed)])
     return folder
 
 
