@@ -1,10 +1,12 @@
 #include "compiler/prove/search.h"
 
 #include "compiler/module/capability.h"
+#include "compiler/module/entry_index.h"
 #include "compiler/prove/class_choice.h"
 #include "compiler/prove/request_text.h"
 
 #include <algorithm>
+#include <set>
 
 namespace curfew::prove {
 
@@ -20,6 +22,8 @@ constexpr std::size_t kUsualMost = 24;
 constexpr std::size_t kRoundsMost = 200;
 // What is brought in at once where the question is left open.
 constexpr std::size_t kDenialsMost = 256;
+// Of one allow, or of one name, that are looked up beforehand.
+constexpr std::size_t kHostsMost = 16;
 // Asking the interpreter, beside asking the solver.
 constexpr std::uint64_t kStepsOfRound = 1000;
 
@@ -159,6 +163,33 @@ bool Search::AddDenials(Way& way, const Wanted& wanted, std::size_t most) {
   return way.denials.size() > before;
 }
 
+// Denials of the very names that an allow opens: what people write beside it.
+void Search::AddDenialsOfItsHosts(Way& way, const Wanted& wanted, std::uint32_t allow) {
+  const module::Tables& t = space_.tables(0);
+  const std::uint32_t condition = t.entries[allow].condition;
+  if (condition == module::NoIndex || t.nodes[condition].op != module::NodeOp::And) return;
+  std::set<std::uint32_t> indexes;
+  for (const std::size_t block :
+       {module::SetBlock(t.classes.size(), space_.action()), BlockOf(0, way.of_class)}) {
+    indexes.insert(t.block_indexes[block]);
+  }
+  for (const std::uint32_t child : t.children.subspan(t.nodes[condition].a, t.nodes[condition].b)) {
+    const module::NodeRecord& node = t.nodes[child];
+    if (node.op != module::NodeOp::HostIn || node.c > kHostsMost) continue;
+    for (const module::PatternRecord& pattern : t.patterns.subspan(node.b, node.c)) {
+      const std::string_view name = t.TextOf(pattern.text);
+      const module::KeyRecord* key = module::FindKey(t, name, name.size(), module::HashOf(name));
+      if (key == nullptr || key->postings.count > kHostsMost) continue;
+      for (const auto& posting : t.postings.subspan(key->postings.first, key->postings.count)) {
+        if (!indexes.contains(posting.index) || IsPutAside(wanted, posting.entry)) continue;
+        if (way.box.MayBeTrue(0, t.entries[posting.entry].condition)) {
+          way.denials.insert(posting.entry);
+        }
+      }
+    }
+  }
+}
+
 bool Search::Learn(Way& way, const module::Request& request, const Decided& decided,
                    const Wanted& wanted) {
   bool is_new = false;
@@ -238,6 +269,22 @@ Finding Search::Confirm(const Way& way, const Wanted& wanted, const Witness& wit
   return finding;
 }
 
+namespace {
+
+// A request that a document can state is asked for first, and then any; where none is expected, any
+// first, since one question is enough if there is none.
+Solver::Answer AnswerOf(Encoding& encoding, bool expects_none, std::uint64_t& steps) {
+  if (expects_none && encoding.has_unstatable()) {
+    const Solver::Answer any = encoding.SolveClosed(steps);
+    if (any != Solver::Answer::Satisfiable) return any;
+  }
+  const Solver::Answer statable = encoding.SolveStatable(steps);
+  if (statable != Solver::Answer::Unsatisfiable || !encoding.has_unstatable()) return statable;
+  return encoding.SolveClosed(steps);
+}
+
+}  // namespace
+
 Finding Search::Try(Way& way, const Wanted& wanted, std::uint64_t& steps) {
   const auto unknown = [](std::string why) {
     Finding finding;
@@ -258,10 +305,7 @@ Finding Search::Try(Way& way, const Wanted& wanted, std::uint64_t& steps) {
     }
     Encoding encoding(space_, solver_, way.arena);
     encoding.Ask(question);
-    Solver::Answer answer = encoding.SolveStatable(steps);
-    if (answer == Solver::Answer::Unsatisfiable && encoding.has_unstatable()) {
-      answer = encoding.SolveClosed(steps);
-    }
+    Solver::Answer answer = AnswerOf(encoding, !way.denials.empty(), steps);
     if (answer == Solver::Answer::Spent) break;
     if (answer == Solver::Answer::Unsatisfiable) {
       if (encoding.is_exact() || encoding.SolveOpen(steps) == Solver::Answer::Unsatisfiable) {
@@ -382,6 +426,7 @@ Finding Search::Find(ClassIndex of_class, const Wanted& wanted, std::uint64_t& s
       if (IsPutAside(wanted, usual)) continue;
       if (way.box.MayBeTrue(0, t.entries[usual].condition)) way.denials.insert(usual);
     }
+    AddDenialsOfItsHosts(way, wanted, e);
     Finding finding = Try(way, wanted, steps);
     if (finding.kind == Finding::Kind::Found) return finding;
     if (finding.kind == Finding::Kind::Unknown && worst.kind == Finding::Kind::None) {

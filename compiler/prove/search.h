@@ -84,6 +84,7 @@ class Search {
   // What a request that was not let out teaches. False where it teaches nothing.
   bool Learn(Way& way, const module::Request& request, const Decided& decided,
              const Wanted& wanted);
+  void AddDenialsOfItsHosts(Way& way, const Wanted& wanted, std::uint32_t allow);
   bool AddDenials(Way& way, const Wanted& wanted, std::size_t most);
   // A denial that does not stand against what is wanted.
   [[nodiscard]] bool IsPutAside(const Wanted& wanted, std::uint32_t entry) const;
