@@ -17,7 +17,6 @@ from measuring import Table, build_floor, decision, make_workload, no_workload, 
 
 HERE = pathlib.Path(__file__).resolve().parent
 DECISIONS = ["egress", "create"]
-OF_CURFEW = ["egress"]  # what decision_bench reads: the others are compared with the floor alone
 SIZES, ROUNDS = [10, 100, 1_000, 10_000], 3
 QUICK_SIZES, QUICK_ROUNDS = [10, 1_000], 1
 WRITTEN_RULES_MAX = 1_000  # beyond, some need minutes to load and some refuse
@@ -141,9 +140,8 @@ def programs(settings, commands, peers, decision_name, rules):
     """What runs in one round: name, form, command."""
     workload, own = settings.out / "workload", f"{decision_name}_{rules}"
     yield "floor", "", [settings.out / "floor", decision_name, "flat", str(rules), workload]
-    if decision_name in OF_CURFEW:
-        yield "Curfew", "written", [settings.bin / "decision_bench", "native", workload / f"{own}.json",
-                                    settings.out / f"{own}.curfew"]
+    yield "Curfew", "written", [settings.bin / "decision_bench", "native", workload / f"{own}.json",
+                                settings.out / f"{own}.curfew"]
     for peer in peers:
         for form in ("best", "written") if rules <= WRITTEN_RULES_MAX else ("best",):
             yield peer.name, form, [*commands[peer.language.name], peer.engine, decision_name, form, workload, str(rules)]
@@ -167,7 +165,7 @@ def add_rows(table, settings, runs, decision_name, rules):
         median, load = (statistics.median(run[field] for run in each) for field in ("ns_med", "load_ms"))
         cells = [f"{median:,.0f}", f"{times(key, ('floor', '')):,.1f}", "", ""]
         peer = next((peer for peer in PEERS if peer.name == name), None)
-        if peer and curfew in runs:
+        if peer:
             least, ratio = bar(peer, (decision_name, form, rules)), times(key, curfew)
             cells[2:] = [f"{ratio:,.0f}", f"at least {least:,}" + ("" if ratio >= least else ", missed")]
             if ratio < least:
