@@ -107,7 +107,7 @@ lifetimeStatement
   : 'ttl' durationBound
   | 'idle' duration 'then' name
   | 'frozen' 'at' 'most' duration
-  | 'renew' 'at' 'most' number 'times' 'by' duration
+  | 'renew' ('none' | 'at' 'most' number 'times' 'by' duration)
   | 'grace' duration
   ;
 

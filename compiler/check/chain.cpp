@@ -232,6 +232,10 @@ void CheckGrantsMeet(Context& context, const model::Class& of, ClassIndexes& ind
     });
   }
   for (const model::Scratch& scratch : of.filesystem.scratch) {
+  if (of.lifetime.renewal) {
+    against.Each(Grant::Renew, "renew", of.lifetime.renewal->span,
+                 [](const model::Class& base) { return base.lifetime.renewal.has_value(); });
+  }
     against.Each(Grant::Scratch, "scratch", scratch.span, [&](const model::Class& base) {
       return Some(base.filesystem.scratch,
                   [&](const model::Scratch& one) { return one.path == scratch.path; });

@@ -42,7 +42,7 @@ struct Read {
     return {"idle … then freeze", s.then.text == "freeze"};
   }
   Allowance operator()(const syntax::FrozenStatement&) const { return {"frozen", true}; }
-  Allowance operator()(const syntax::RenewStatement&) const { return {"renew", true}; }
+  Allowance operator()(const syntax::RenewStatement& s) const { return {"renew", !s.none}; }
   Allowance operator()(const syntax::GraceStatement&) const { return Bounds; }
   Allowance operator()(const syntax::RecordStatement&) const { return Bounds; }
   Allowance operator()(const syntax::RedactStatement&) const { return Bounds; }

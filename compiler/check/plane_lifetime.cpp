@@ -31,6 +31,8 @@ void PlaneChecker::operator()(const syntax::FrozenStatement& statement) {
 
 void PlaneChecker::operator()(const syntax::RenewStatement& statement) {
   if (!Once("renew", statement.span)) return;
+  class_.lifetime.renew_none = statement.none;
+  if (statement.none) return;
   const auto times = ReadPositive(statement.times, Unit::Count, "renew at most");
   const auto by = ReadPositive(statement.by, Unit::Duration, "by");
   if (!times || !by) return;

@@ -90,6 +90,7 @@ void FindExportWithoutGrace(const Subject& subject, diagnostics::Sink& sink) {
 void FindRenewBeyondTtl(const Subject& subject, diagnostics::Sink& sink) {
   ForEachIn<syntax::RenewStatement>(
       subject.tree, [&](const syntax::SandboxDecl& sandbox, const syntax::RenewStatement& renew) {
+        if (renew.none) return;
         const auto chain = subject.tree.ChainOf(sandbox);
         const auto* ttl = First<syntax::TtlStatement>(chain);
         if (ttl == nullptr || !ttl->bound.value) return;

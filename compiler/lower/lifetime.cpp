@@ -67,8 +67,11 @@ void LowerExtend(Lowering& lowering, const model::Class& of, Block& block) {
   const RuleIndex none = lowering.Deny(model::DefaultIdOf(of.name, Action::Extend),
                                        "no `renew` of the class lets a lifetime grow", of.span);
   ir::Group group{{}, none, none};
-  for (const model::Class* link : ChainOf(lowering.model, of)) {
-    if (!link->lifetime.renewal) continue;
+  for (const model::Class* link : WritersOf(lowering.model, of, model::Grant::Renew)) {
+    if (link->lifetime.renew_none) {
+      block.groups.push_back({{}, none, none});
+      return;
+    }
     const model::Renewal& says = *link->lifetime.renewal;
     group.entries.push_back({lowering.Allow(says.id, "", says.span)});
     const auto deny_beyond = [&](Slot measured, std::int64_t most, std::string_view message) {

@@ -48,6 +48,8 @@ bool Writes(const Class& of, Grant grant) {
       return of.identity.env.has_value();
     case Grant::Expose:
       return !of.network.exposes.empty() || of.network.expose_none;
+    case Grant::Renew:
+      return of.lifetime.renewal || of.lifetime.renew_none;
     case Grant::Scratch:
       return !of.filesystem.scratch.empty();
     case Grant::Persist:
@@ -163,6 +165,8 @@ void Meet(LifetimePlane& plane, const LifetimePlane& further) {
     renewal.times = std::min(renewal.times, further.renewal->renewal.times);
     renewal.by_ms = std::min(renewal.by_ms, further.renewal->renewal.by_ms);
   }
+  plane.renew_none = plane.renew_none || further.renew_none;
+  if (plane.renew_none) plane.renewal.reset();
   MeetShorter(plane.grace_ms, further.grace_ms);
 }
 

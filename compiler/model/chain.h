@@ -35,7 +35,8 @@ enum class Grant : std::uint8_t {
   Import,
   Export,
   Egress,
-  Expose
+  Expose,
+  Renew
 };
 
 // Whether the class itself writes allows of the kind, or `KIND none`.

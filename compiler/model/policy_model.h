@@ -337,6 +337,7 @@ struct LifetimePlane {
   std::optional<Idle> idle;
   std::optional<Frozen> frozen;
   std::optional<Renewal> renewal;
+  bool renew_none = false;
   std::optional<std::int64_t> grace_ms;
 };
 

@@ -328,6 +328,7 @@ void PrintClass(const PolicyModel& model, const Class& of, Lines& lines) {
     lines.Add(1, "{}: renew at most {} times by {}", renewal->id, renewal->renewal.times,
               values::DurationText(renewal->renewal.by_ms));
   }
+  if (of.lifetime.renew_none) lines.Add(1, "renew none");
   if (of.lifetime.grace_ms) {
     lines.Add(1, "grace {}", values::DurationText(*of.lifetime.grace_ms));
   }

@@ -596,8 +596,9 @@ class TreeReading {
       case P::FROZEN:
         return FrozenStatement{Read<Quantity>(tree->duration()), span};
       case P::RENEW:
-        return RenewStatement{Read<Quantity>(tree->number()), Read<Quantity>(tree->duration()),
-                              span};
+        if (tree->NONE() != nullptr) return RenewStatement{true, {}, {}, span};
+        return RenewStatement{false, Read<Quantity>(tree->number()),
+                              Read<Quantity>(tree->duration()), span};
       default:
         return GraceStatement{Read<Quantity>(tree->duration()), span};
     }

@@ -417,9 +417,10 @@ struct FrozenStatement {
   Span span;
 };
 
-// `renew at most 2 times by 1h`
+// `renew at most 2 times by 1h`, `renew none`
 struct RenewStatement {
-  Quantity times;
+  bool none = false;
+  Quantity times;  // these two stand where `none` does not
   Quantity by;
   Span span;
 };

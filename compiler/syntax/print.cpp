@@ -312,6 +312,8 @@ class Printer {
   }
   void operator()(const RenewStatement& s) {
     Node("renew", [&] {
+      Field("none", s.none);
+      if (s.none) return;
       Field("times", s.times);
       Field("by", s.by);
     });
