@@ -51,8 +51,15 @@ const model::Fact* World::FactOf(const model::AskStep& ask, std::string_view pat
 void World::AddKept(Request& request) {
   if (request.action() != Action::Snapshot || !request.is_present(slot::SnapshotKind)) return;
   const std::int64_t kind = request.value(slot::SnapshotKind).integer;
+  // Of the sandbox's class and task's owner; whoever owns a snapshot is stated anew for each.
+  const auto owner_of = [](const Facts& sealed) {
+    const auto owner = sealed.find("task.owner");
+    return owner == sealed.end() ? std::nullopt : TextOf(&owner->second);
+  };
+  const auto owner = owner_of(sandbox_->sealed);
   const auto kept = std::count_if(snapshots_.begin(), snapshots_.end(), [&](const Snapshot& one) {
-    return one.kind == kind && one.expires_ms > elapsed_ms_;
+    return one.kind == kind && one.class_name == sandbox_->class_name &&
+           owner_of(one.sealed) == owner && one.expires_ms > elapsed_ms_;
   });
   SetUnlessKnown(request, slot::SnapshotKept, kept + 1);
   if (request.is_known(slot::SnapshotLineageExpiresIn)) return;
