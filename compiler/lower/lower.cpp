@@ -26,12 +26,13 @@ void LowerClass(Lowering& lowering, std::size_t index,
                 std::span<const module::ClassIndex> narrowers) {
   const model::Class& of = lowering.model.classes[index];
   ir::Builder& b = lowering.builder;
+  const RuleIndex row = lowering.Allow(of.name, of.doc, of.span);
   std::vector<NodeId> conditions;
   for (const model::Class* link : ChainOf(lowering.model, of)) {
     conditions.push_back(LowerCondition(lowering, link->when, Action::Create));
+    if (link == &of) lowering.Written(row, conditions.back());
   }
-  b.AddClass(of.name, lowering.Allow(of.name, of.doc, of.span), b.And(conditions), of.by_name,
-             narrowers);
+  b.AddClass(of.name, row, b.And(conditions), of.by_name, narrowers);
   for (const schema::ActionInfo& info : schema::Actions()) {
     b.SetBlock(module::BlockOf(static_cast<module::ClassIndex>(index), info.action),
                LowerClassBlock(lowering, of, info.action));
