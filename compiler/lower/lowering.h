@@ -12,6 +12,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace curfew::lower {
@@ -33,6 +35,15 @@ struct Lowering {
   // The rules of each class, of the floor, and without a class those of the whole set.
   std::map<std::optional<model::ClassId>, std::vector<const model::Rule*>> rules;
   std::map<std::optional<model::ClassId>, std::vector<const model::Rule*>> trials;
+
+  // What a rule of the network plane says: lowered for the first class that has it.
+  struct Said {
+    NodeId says = ir::NoIndex;
+    NodeId within = ir::NoIndex;
+  };
+  std::unordered_map<const model::EgressRule*, Said> said = {};
+  // The same of a rule of a class or the set, action by action.
+  std::map<std::pair<const model::Rule*, Action>, NodeId> conditions = {};
 
   // The row of a reason: where `span` points to, or nowhere for what nobody wrote.
   RuleIndex Row(std::string_view id, module::Effect effect, std::string_view message,

@@ -47,19 +47,17 @@ class NetworkLowering {
  public:
   NetworkLowering(Lowering& lowering) : l_(lowering), b_(lowering.builder) {}
 
-  NodeId Says(const EgressRule& rule);
-  NodeId Within(const EgressRule& rule);
+  // Tells what an author wrote of it: hosts, addresses, ports, paths, methods, parameters,
+  // conditions and pins. A scheme is part of every place, and the port that it means is said by
+  // nobody.
+  const Lowering::Said& SaidBy(const EgressRule& rule, RuleIndex row);
   NodeId AddressIn(const std::vector<module::BlockOfAddresses>& blocks) {
     return b_.AddressIn(l_.Text(slot::EgressIp), blocks);
   }
-  // What the last Says and Within were made of, as far as an author wrote it: hosts, addresses,
-  // ports, paths, methods, parameters, conditions and pins. A scheme is part of every place, and
-  // the port that it means is said by nobody.
-  void TellWritten(RuleIndex row) {
-    for (const NodeId node : std::exchange(written_, {})) b_.Written(row, node);
-  }
 
  private:
+  NodeId Says(const EgressRule& rule);
+  NodeId Within(const EgressRule& rule);
   NodeId Schemes(const EgressTarget& target);
   NodeId Hosts(std::span<const ir::Pattern> patterns);
   NodeId Addresses(const values::Cidr& cidr, EgressRule::Effect effect);
@@ -82,8 +80,18 @@ class NetworkLowering {
 
   Lowering& l_;
   ir::Builder& b_;
-  std::vector<NodeId> written_;
+  std::vector<NodeId> written_;  // by the last Says and Within
 };
+
+const Lowering::Said& NetworkLowering::SaidBy(const EgressRule& rule, RuleIndex row) {
+  const auto [place, is_new] = l_.said.try_emplace(&rule);
+  if (is_new) {
+    place->second.says = Says(rule);
+    if (rule.effect == EgressRule::Effect::Allow) place->second.within = Within(rule);
+    for (const NodeId node : std::exchange(written_, {})) b_.Written(row, node);
+  }
+  return place->second;
+}
 
 // Whether the port follows from a target's scheme.
 bool IsOfScheme(const EgressTarget& target) {
@@ -254,25 +262,21 @@ void LowerNetwork(Lowering& lowering, const model::Class& of, Block& block) {
   for (const model::Class* link : chain) {
     ir::Group group{{}, none, address};
     for (const EgressRule& rule : link->network.rules) {
-      const NodeId says = network.Says(rule);
       if (rule.effect == EgressRule::Effect::Deny) {
         const RuleIndex row = lowering.Deny(
             rule.id, MessageOf(rule, "a `deny` of the network plane covers it"), rule.span);
-        network.TellWritten(row);
-        block.denials.push_back({row, says});
+        block.denials.push_back({row, network.SaidBy(rule, row).says});
         continue;
       }
       const RuleIndex row = lowering.Allow(rule.id, rule.message, rule.span);
-      const NodeId within = network.Within(rule);
-      network.TellWritten(row);
-      group.entries.push_back({row, says, within});
+      const Lowering::Said& said = network.SaidBy(rule, row);
+      group.entries.push_back({row, said.says, said.within});
       pinned.insert(pinned.end(), rule.pins.begin(), rule.pins.end());
     }
     for (const EgressRule& rule : link->network.trials) {
       const RuleIndex row = lowering.Deny(
           rule.id, MessageOf(rule, "a `deny` of the network plane covers it"), rule.span);
-      const NodeId says = network.Says(rule);
-      network.TellWritten(row);
+      const NodeId says = network.SaidBy(rule, row).says;
       block.trials.push_back({row, WhileOnTrial(lowering, rule.trial, says)});
     }
     // A class that allows nothing of its own leaves its base as it is; a chain that allows nothing

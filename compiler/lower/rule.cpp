@@ -22,10 +22,13 @@ void LowerRules(Lowering& lowering, std::optional<model::ClassId> of_class, Acti
                                            : rule->message;
       const RuleIndex row = rule->never ? lowering.Never(rule->id, message, rule->span)
                                         : lowering.Deny(rule->id, message, rule->span);
-      const NodeId condition = LowerCondition(lowering, rule->condition, action);
-      // What a `never` says is proven; that it could hold is no matter of a test.
-      if (!rule->never) lowering.builder.Written(row, condition);
-      entries.push_back({row, WhileOnTrial(lowering, rule->trial, condition)});
+      const auto [place, is_new] = lowering.conditions.try_emplace({rule, action}, 0);
+      if (is_new) {
+        place->second = LowerCondition(lowering, rule->condition, action);
+        // What a `never` says is proven; that it could hold is no matter of a test.
+        if (!rule->never) lowering.builder.Written(row, place->second);
+      }
+      entries.push_back({row, WhileOnTrial(lowering, rule->trial, place->second)});
     }
   };
   lower(lowering.rules, block.denials);
