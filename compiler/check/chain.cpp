@@ -91,7 +91,8 @@ Chains::Chains(Context& context) : context_(context) {
     const auto& narrows = context.names.class_declarations[i]->narrows;
     if (!narrows || context.names.classes.contains(narrows->text)) continue;
     broken_.insert(id);
-    if (!context.partial) ReportUnknown(context, "class", *narrows, ClassNames(context.names));
+    if (!context.partial)
+      ReportUnknown(context, "class", *narrows, [&] { return ClassNames(context.names); });
   }
   Resolve();
 }
@@ -231,11 +232,11 @@ void CheckGrantsMeet(Context& context, const model::Class& of, ClassIndexes& ind
       });
     });
   }
-  for (const model::Scratch& scratch : of.filesystem.scratch) {
   if (of.lifetime.renewal) {
     against.Each(Grant::Renew, "renew", of.lifetime.renewal->span,
                  [](const model::Class& base) { return base.lifetime.renewal.has_value(); });
   }
+  for (const model::Scratch& scratch : of.filesystem.scratch) {
     against.Each(Grant::Scratch, "scratch", scratch.span, [&](const model::Class& base) {
       return Some(base.filesystem.scratch,
                   [&](const model::Scratch& one) { return one.path == scratch.path; });

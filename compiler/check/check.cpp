@@ -1,6 +1,7 @@
 #include "compiler/check/check.h"
 
 #include "compiler/base/crypto.h"
+#include "compiler/base/limits.h"
 #include "compiler/check/chain.h"
 #include "compiler/check/class_overlap.h"
 #include "compiler/check/context.h"
@@ -16,6 +17,7 @@
 #include "compiler/values/quantity.h"
 
 #include <algorithm>
+#include <map>
 #include <vector>
 
 #include <fmt/format.h>
@@ -66,6 +68,31 @@ void CheckFloor(Context& context, const syntax::SandboxDecl& declaration, Chains
   Unite(*context.model.floor, std::move(part));
 }
 
+// Rules of a class stand in the code of each that narrows it, those of the floor in all.
+void CheckInheritedRules(Context& context) {
+  std::map<model::ClassId, std::size_t> own;
+  for (const auto* rules : {&context.model.rules, &context.model.trials}) {
+    for (const model::Rule& rule : *rules) {
+      if (rule.of_class) ++own[*rule.of_class];
+    }
+  }
+  const auto add = [&](model::ClassId id, const model::Class& of) {
+    own[id] += of.network.rules.size() + of.network.trials.size() + of.filesystem.imports.size() +
+               of.filesystem.exports.size() + of.network.exposes.size();
+  };
+  for (std::size_t i = 0; i < context.model.classes.size(); ++i) {
+    add(model::ClassId{static_cast<std::uint32_t>(i)}, context.model.classes[i]);
+  }
+  if (context.model.floor) add(model::FloorId, *context.model.floor);
+  std::size_t rules = 0;
+  for (const model::Class& of : context.model.classes) {
+    for (const model::ClassId link : of.chain) rules += own[link];
+    rules += own[model::FloorId];
+  }
+  if (rules <= limits::RulesMax) return;
+  context.sink.Report({}, diag::TooManyRules, static_cast<std::int64_t>(limits::RulesMax));
+}
+
 }  // namespace
 
 model::PolicyModel Check(std::span<const syntax::Ast> files, const source::SourceMap& sources,
@@ -80,6 +107,7 @@ model::PolicyModel Check(std::span<const syntax::Ast> files, const source::Sourc
   model::PolicyModel model;
   const bool partial = sink.has_errors();
   const Names names = CollectNames(sorted, model, sink);
+  if (names.has_too_many_classes) return model;
   Context context{model, sink, names, partial};
   CheckLists(context);
   Chains chains(context);
@@ -94,6 +122,7 @@ model::PolicyModel Check(std::span<const syntax::Ast> files, const source::Sourc
     std::sort(rules->begin(), rules->end(),
               [](const model::Rule& a, const model::Rule& b) { return a.id < b.id; });
   }
+  if (!sink.has_errors()) CheckInheritedRules(context);
   if (!sink.has_errors()) CheckClassOverlap(context);
 
   // Where something could not be read, ids that look unknown may well be its own.

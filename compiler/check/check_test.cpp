@@ -237,20 +237,5 @@ TEST_CASE("no mutation of a policy crashes the checker") {
   CHECK(valid > 5);
 }
 
-TEST_CASE("one rule more than a set may have is TooManyRules, once") {
-  model::PolicyModel model;
-  diagnostics::Sink sink;
-  const Names names;
-  Context context{model, sink, names};
-  for (std::size_t i = 0; i < limits::RulesMax; ++i) {
-    context.ids.emplace_hint(context.ids.end(), fmt::format("set.r{:07}", i), Context::ClaimedId{});
-  }
-  for (const char* text : {"one", "more"}) {
-    CHECK_FALSE(ClaimId(context, "set", std::nullopt, "deny", text, {}));
-  }
-  REQUIRE(sink.diagnostics().size() == 1);
-  CHECK(sink.diagnostics()[0].code == diag::TooManyRules.code);
-}
-
 }  // namespace
 }  // namespace curfew::check

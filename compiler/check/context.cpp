@@ -50,9 +50,7 @@ std::optional<std::string> ClaimId(Context& context, std::string_view scope,
 
 void ReportUnknown(Context& context, std::string_view what, const syntax::Name& name,
                    std::span<const std::string_view> candidates) {
-  // Nobody sees what comes behind the limit: no search for it.
-  const bool shown = context.sink.error_count() < limits::DiagnosticsMax;
-  const std::string_view nearest = shown ? Nearest(name.text, candidates) : std::string_view();
+  const std::string_view nearest = Nearest(name.text, candidates);
   auto draft =
       context.sink.Report(name.span, diag::UnknownName, what, name.text, DidYouMean(nearest));
   if (!nearest.empty()) draft.Fix(name.span, std::string(nearest));

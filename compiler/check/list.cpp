@@ -3,6 +3,7 @@
 #include "compiler/base/check.h"
 #include "compiler/check/literal.h"
 #include "compiler/model/print.h"
+#include "compiler/syntax/parse.h"
 #include "compiler/values/address.h"
 #include "compiler/values/host.h"
 
@@ -125,15 +126,27 @@ const ListDecl* FindList(Context& context, const syntax::Name& name,
   const std::string what = fmt::format("list of {}", syntax::NameOf(*kinds.begin()));
   const auto found = context.names.lists.find(name.text);
   if (found == context.names.lists.end()) {
-    std::vector<std::string_view> candidates;
-    for (const auto& [candidate, list] : context.names.lists) {
-      if (is_meant(*list)) candidates.push_back(candidate);
-    }
+    const auto candidates = [&] {
+      std::vector<std::string_view> names;
+      for (const auto& [candidate, list] : context.names.lists) {
+        if (is_meant(*list)) names.push_back(candidate);
+      }
+      return names;
+    };
     if (!context.partial) ReportUnknown(context, what, name, candidates);
     return nullptr;
   }
   if (context.broken_lists.contains(name.text)) return nullptr;
-  if (is_meant(*found->second)) return found->second;
+  if (is_meant(*found->second)) {
+    const std::size_t before = context.named_elements;
+    context.named_elements += found->second->elements.size();
+    if (context.named_elements <= syntax::ListElementsMax) return found->second;
+    if (before <= syntax::ListElementsMax) {
+      context.sink.Report(name.span, diag::TooManyElements,
+                          static_cast<std::int64_t>(syntax::ListElementsMax));
+    }
+    return nullptr;
+  }
   context.sink
       .Report(name.span, diag::TypeMismatch,
               fmt::format("list of {}", syntax::NameOf(found->second->kind)), what)

@@ -134,7 +134,8 @@ std::optional<Scalar> FromName(Context& context, const syntax::Expr& expr,
     if (found != context.names.images.end()) {
       return Scalar(model::At(context.model, found->second).digest);
     }
-    if (!context.partial) ReportUnknown(context, "image", name, context.names.ImageNames());
+    if (!context.partial)
+      ReportUnknown(context, "image", name, [&] { return context.names.ImageNames(); });
     return std::nullopt;
   }
   auto draft = context.sink.Report(expr.span, diag::TypeMismatch, expr.text,

@@ -71,6 +71,12 @@ class Collector {
   void operator()(const syntax::SandboxDecl& declaration) {
     if (declaration.every) {
       names_.floors.push_back(&declaration);
+    } else if (classes_.size() >= ClassesMax) {
+      if (!names_.has_too_many_classes) {
+        sink_.Report(declaration.name.span, diag::TooManyClasses,
+                     static_cast<std::int64_t>(ClassesMax));
+      }
+      names_.has_too_many_classes = true;
     } else if (Declare(declaration.name, IsFreeClassName(declaration.name.text), "a class")) {
       classes_.push_back(&declaration);
     }

@@ -27,6 +27,8 @@ std::string DidYouMean(std::string_view nearest);
 [[nodiscard]] bool IsFreeImageName(std::string_view name);
 [[nodiscard]] bool IsFreeLabel(std::string_view name);
 
+inline constexpr std::size_t ClassesMax = 10'000;
+
 // Names become parts of ids, and ids travel.
 inline constexpr std::size_t NameBytesMax = 64;
 
@@ -42,6 +44,7 @@ struct Names {
   std::vector<const syntax::SandboxDecl*> floors;  // `every sandbox`
   std::vector<const syntax::Rule*> rules;          // of the whole set
   std::vector<const syntax::TestDecl*> tests;
+  bool has_too_many_classes = false;  // which was reported; nothing else is worth a look
 
   [[nodiscard]] std::vector<std::string_view> ImageNames() const;
 };

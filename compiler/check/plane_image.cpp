@@ -13,7 +13,8 @@ void PlaneChecker::operator()(const syntax::AllowImages& statement) {
   for (const syntax::Name& name : statement.images) {
     const auto found = context_.names.images.find(name.text);
     if (found == context_.names.images.end()) {
-      if (!context_.partial) ReportUnknown(context_, "image", name, context_.names.ImageNames());
+      if (!context_.partial)
+        ReportUnknown(context_, "image", name, [&] { return context_.names.ImageNames(); });
       continue;
     }
     const auto& allow = class_.image.allow;

@@ -31,10 +31,7 @@ void SortUnique(std::vector<T>& items) {
 // What an allow must not name: a whole registry of names, or addresses that nothing opens.
 bool IsTooWide(Context& context, const values::Place& place, Span span) {
   if (const auto* host = std::get_if<values::HostPattern>(&place)) {
-    if (host->reach == values::HostReach::Exact) return false;
-    if (!CoversRegistry(host->name)) return false;
-    context.sink.Report(span, diag::WildcardTooBroad, values::ToString(*host));
-    return true;
+    return host->reach != values::HostReach::Exact && IsWildcardTooBroad(context, *host, span);
   }
   const auto& block = std::get<values::Cidr>(place);
   const auto range = values::UnpinnableIn(block);
@@ -103,6 +100,21 @@ EgressTarget EveryName(const std::vector<model::PortRange>& ports, bool as_url) 
   const std::uint16_t port = values::PortOf(values::UrlScheme::Https);
   if (ports.empty()) target.ports = {{port, port}};
   return target;
+}
+
+// `deny egress when …` stands beside the planes, not in one; a list may still be called so.
+bool IsRuleOfAction(Context& context, const syntax::Traffic& traffic) {
+  for (const syntax::Target& target : traffic.targets) {
+    if (target.kind != syntax::Target::Kind::List) continue;
+    const auto action = schema::ActionOf(target.text);
+    if (!action || context.names.lists.contains(target.text)) continue;
+    auto draft = context.sink.Report(target.span, diag::RuleInPlane, target.text);
+    // Nothing but egress is judged here, so that all of it is the same as the action.
+    const bool is_alone = traffic.targets.size() == 1 && traffic.ports.empty();
+    if (is_alone && *action == schema::Action::Egress) draft.Fix(target.span, "any");
+    return true;
+  }
+  return false;
 }
 
 bool ReadPorts(Context& context, const std::vector<syntax::PortRange>& texts,
@@ -320,6 +332,7 @@ void PlaneChecker::operator()(const syntax::AllowTraffic& statement) {
 }
 
 void PlaneChecker::operator()(const syntax::DenyTraffic& statement) {
+  if (IsRuleOfAction(context_, statement.traffic)) return;
   auto rule =
       ReadTraffic(statement.traffic, EgressRule::Effect::Deny, values::EscapedSlashes::Refused);
   if (!rule) return;

@@ -2,6 +2,9 @@
 // one of their own. It is the one that libpsl was built with, so that nothing is read at run time.
 #pragma once
 
+#include "compiler/check/context.h"
+#include "compiler/values/host.h"
+
 #include <string>
 #include <string_view>
 
@@ -10,12 +13,18 @@ struct psl_ctx_st;
 
 namespace curfew::check {
 
+// The list as psl_builtin() gives it: null where libpsl was built without one, or knows it in a
+// file that is not there.
+const psl_ctx_st* BuiltinSuffixes();
+
 // Whether a wildcard directly left of this canonical name covers names of anybody: the name is a
-// public suffix, or the names directly below it are. Where there is no list nobody could say that
-// it does not, and so every wildcard does.
-bool CoversRegistry(const std::string& name);
-// The same by `list`, as psl_builtin() gives it: null where there is none.
-bool CoversRegistry(const psl_ctx_st* list, const std::string& name);
+// public suffix of `list`, or the names directly below it are.
+bool CoversRegistry(const psl_ctx_st& list, const std::string& name);
+
+// Reports a wildcard that does, and every wildcard where there is no list: nobody could say that it
+// does not.
+bool IsWildcardTooBroad(Context& context, const values::HostPattern& host, Span span,
+                        const psl_ctx_st* list = BuiltinSuffixes());
 
 // Which list that is: a digest of its text, or "none".
 std::string_view SuffixListVersion();

@@ -58,6 +58,28 @@ TEST_CASE("a long line is shown as a window") {
   CHECK(RenderText(sink, sources).size() < 1000);
 }
 
+TEST_CASE("a name as long as a file is cut in a message, a note and a help") {
+  source::SourceMap sources;
+  const std::string name(100'000, 'a');
+  const auto file = sources.Add({"p", name});
+  Sink sink;
+  sink.Report({file, 0, 1}, diag::NameTaken, name)
+      .Note({file, 0, 1}, diag::DeclaredHere, name)
+      .Fix({file, 0, 1}, name);
+  CHECK(RenderText(sink, sources).size() < 2000);
+  CHECK(sink.diagnostics()[0].message.find(std::string(120, 'a') + "…") != std::string::npos);
+  CHECK(sink.diagnostics()[0].fixes[0].replacement == name);
+  // No code point is cut, short words of a long text stay, and the text has an end too.
+  CHECK(Fitting("é" + name) == "é" + std::string(118, 'a') + "…");
+  CHECK(Fitting("a" + std::string(59, 'b') + " " + name + " end") ==
+        "a" + std::string(59, 'b') + " " + std::string(120, 'a') + "… end");
+  std::string words;
+  while (words.size() < 5000) words += "word ";
+  CHECK(Fitting(words).size() < 1010);
+  CHECK(Fitting(words).ends_with("word …"));
+  CHECK(Fitting(words.substr(0, 900)) == words.substr(0, 900));
+}
+
 TEST_CASE("errors are bounded, counted, and the cut is said") {
   source::SourceMap sources;
   const auto file = sources.Add({"p", "x"});

@@ -1,6 +1,7 @@
 #include "compiler/diagnostics/help.h"
 
 #include "compiler/base/text.h"
+#include "compiler/diagnostics/fitting.h"
 #include "compiler/source/shown.h"
 
 #include <fmt/format.h>
@@ -11,13 +12,7 @@ namespace {
 
 using source::Shown;
 
-std::string Shortened(std::string_view text) {
-  constexpr std::size_t BytesMax = 60;
-  if (text.size() <= BytesMax) return std::string(text);
-  std::size_t cut = BytesMax;
-  while (cut > 0 && (static_cast<unsigned char>(text[cut]) & 0xC0) == 0x80) --cut;
-  return fmt::format("{}…", text.substr(0, cut));
-}
+std::string Shortened(std::string_view text) { return ShortenedTo(text, 60); }
 
 // What a reader sees of it: its first line, without the blanks around it where there is more.
 std::string_view SeenOf(std::string_view text) {
@@ -37,7 +32,8 @@ std::string HelpOf(const Fix& fix, const source::SourceMap& sources) {
     return is_hidden ? "remove the character" : fmt::format("remove `{}`", Shortened(old));
   }
   const bool has_controls = Shown(fix.replacement) != fix.replacement;
-  const std::string replacement = has_controls ? Printable(fix.replacement) : fix.replacement;
+  const std::string replacement =
+      has_controls ? Printable(fix.replacement) : ShortenedTo(fix.replacement, 1000);
   if (old.empty() || is_hidden) return fmt::format("put `{}` there", replacement);
   return fmt::format("write `{}` instead of `{}`", replacement, Shortened(old));
 }

@@ -7,6 +7,7 @@
 
 #include "compiler/base/limits.h"
 #include "compiler/diagnostics/diagnostic.h"
+#include "compiler/diagnostics/fitting.h"
 
 #include <type_traits>
 
@@ -22,7 +23,7 @@ class Draft {
   template <typename... Args>
   Draft& Note(source::Span span, const NoteKind<Args...>& kind,
               const std::type_identity_t<Args>&... args) {
-    AddNote(span, fmt::format(fmt::runtime(kind.format), args...));
+    AddNote(span, fmt::format(fmt::runtime(kind.format), Fitting(args)...));
     return *this;
   }
   // A change that a tool may apply; several fixes of one diagnostic belong together.
@@ -46,7 +47,8 @@ class Sink {
   template <typename... Args>
   Draft Report(source::Span span, const Kind<Args...>& kind,
                const std::type_identity_t<Args>&... args) {
-    return Add(span, kind.code, kind.severity, fmt::format(fmt::runtime(kind.format), args...));
+    return Add(span, kind.code, kind.severity,
+               fmt::format(fmt::runtime(kind.format), Fitting(args)...));
   }
 
   // One that was reported to another sink.

@@ -8,6 +8,8 @@
 
 #include <cstring>
 
+#include <fmt/format.h>
+
 namespace curfew::ir {
 namespace {
 
@@ -27,7 +29,7 @@ class File {
     CURFEW_CHECK(static_cast<std::size_t>(section) == next_, "sections come in their order");
     while (bytes_.size() % module::layout::Alignment != 0) bytes_.push_back(0);
     CURFEW_CHECK(bytes_.size() + content.size() <= limits::ModuleBytesMax,
-                 "a set's text is bounded, and so is its module");
+                 "a module that is verified has its size");
     records_[next_++] = {static_cast<std::uint32_t>(bytes_.size()),
                          static_cast<std::uint32_t>(content.size())};
     bytes_.insert(bytes_.end(), content.begin(), content.end());
@@ -49,18 +51,9 @@ class File {
   Bytes bytes_;
 };
 
-}  // namespace
-
-Outcome Verify(const DecisionIr& ir) {
-  if (ir.plans.size() != ir.classes.size()) {
-    return Failure(FailureCode::Malformed, "a class without a plan template");
-  }
-  auto steps = module::VerifyTables(View(ir), ir.declared);
-  if (!steps) return std::move(steps).error();
-  return Ok();
-}
-
-Bytes Encode(const DecisionIr& ir) {
+// Every section with its content, in their order.
+template <typename Add>
+void EachSection(const DecisionIr& ir, const Add& add) {
   // The compiler's version lies behind the names.
   const std::string names = ir.names + ir.compiler;
   module::layout::ManifestRecord manifest;
@@ -70,35 +63,63 @@ Bytes Encode(const DecisionIr& ir) {
   manifest.language = ir.language;
   manifest.selection = ir.selection;
 
+  add(Section::Manifest, {reinterpret_cast<const std::uint8_t*>(&manifest), sizeof manifest});
+  add(Section::Rules, BytesOf(ir.rules));
+  add(Section::Classes, BytesOf(ir.classes));
+  add(Section::ClassLinks, BytesOf(ir.class_links));
+  add(Section::Blocks, BytesOf(ir.blocks));
+  add(Section::Groups, BytesOf(ir.groups));
+  add(Section::Entries, BytesOf(ir.entries));
+  add(Section::Defaults, BytesOf(ir.defaults));
+  add(Section::Nodes, BytesOf(ir.nodes));
+  add(Section::Children, BytesOf(ir.children));
+  add(Section::Terms, BytesOf(ir.terms));
+  add(Section::Addends, BytesOf(ir.addends));
+  add(Section::Integers, BytesOf(ir.integers));
+  add(Section::Texts, BytesOf(ir.texts));
+  add(Section::TextItems, BytesOf(ir.text_items));
+  add(Section::Patterns, BytesOf(ir.patterns));
+  add(Section::Addresses, BytesOf(ir.addresses));
+  add(Section::ClassIndex, BytesOf(ir.index.class_index));
+  add(Section::BlockIndexes, BytesOf(ir.index.block_indexes));
+  add(Section::GroupIndexes, BytesOf(ir.index.group_indexes));
+  add(Section::Indexes, BytesOf(ir.index.indexes));
+  add(Section::Unkeyed, BytesOf(ir.index.unkeyed));
+  add(Section::Keys, BytesOf(ir.index.keys));
+  add(Section::Postings, BytesOf(ir.index.postings));
+  add(Section::Names, AsBytes(names));
+  add(Section::Data, AsBytes(ir.data));
+  add(Section::Plans, module::EncodePlans(ir.plans));
+  add(Section::Declared, module::EncodeDeclared(ir.declared));
+}
+
+std::size_t SizeOfModule(const DecisionIr& ir) {
+  std::size_t bytes = sizeof(module::layout::FileHeader) +
+                      module::layout::SectionCount *
+                          (sizeof(module::layout::SectionRecord) + module::layout::Alignment);
+  EachSection(ir, [&](Section, ByteView content) { bytes += content.size(); });
+  return bytes;
+}
+
+}  // namespace
+
+Outcome Verify(const DecisionIr& ir) {
+  if (ir.plans.size() != ir.classes.size()) {
+    return Failure(FailureCode::Malformed, "a class without a plan template");
+  }
+  if (SizeOfModule(ir) > limits::ModuleBytesMax) {
+    return Failure(FailureCode::TooLarge,
+                   fmt::format("its decision code has more than {} MiB; split the set",
+                               limits::ModuleBytesMax / (1024 * 1024)));
+  }
+  auto steps = module::VerifyTables(View(ir), ir.declared);
+  if (!steps) return std::move(steps).error();
+  return Ok();
+}
+
+Bytes Encode(const DecisionIr& ir) {
   File file;
-  file.Add(Section::Manifest, {reinterpret_cast<const std::uint8_t*>(&manifest), sizeof manifest});
-  file.Add(Section::Rules, BytesOf(ir.rules));
-  file.Add(Section::Classes, BytesOf(ir.classes));
-  file.Add(Section::ClassLinks, BytesOf(ir.class_links));
-  file.Add(Section::Blocks, BytesOf(ir.blocks));
-  file.Add(Section::Groups, BytesOf(ir.groups));
-  file.Add(Section::Entries, BytesOf(ir.entries));
-  file.Add(Section::Defaults, BytesOf(ir.defaults));
-  file.Add(Section::Nodes, BytesOf(ir.nodes));
-  file.Add(Section::Children, BytesOf(ir.children));
-  file.Add(Section::Terms, BytesOf(ir.terms));
-  file.Add(Section::Addends, BytesOf(ir.addends));
-  file.Add(Section::Integers, BytesOf(ir.integers));
-  file.Add(Section::Texts, BytesOf(ir.texts));
-  file.Add(Section::TextItems, BytesOf(ir.text_items));
-  file.Add(Section::Patterns, BytesOf(ir.patterns));
-  file.Add(Section::Addresses, BytesOf(ir.addresses));
-  file.Add(Section::ClassIndex, BytesOf(ir.index.class_index));
-  file.Add(Section::BlockIndexes, BytesOf(ir.index.block_indexes));
-  file.Add(Section::GroupIndexes, BytesOf(ir.index.group_indexes));
-  file.Add(Section::Indexes, BytesOf(ir.index.indexes));
-  file.Add(Section::Unkeyed, BytesOf(ir.index.unkeyed));
-  file.Add(Section::Keys, BytesOf(ir.index.keys));
-  file.Add(Section::Postings, BytesOf(ir.index.postings));
-  file.Add(Section::Names, AsBytes(names));
-  file.Add(Section::Data, AsBytes(ir.data));
-  file.Add(Section::Plans, module::EncodePlans(ir.plans));
-  file.Add(Section::Declared, module::EncodeDeclared(ir.declared));
+  EachSection(ir, [&](Section section, ByteView content) { file.Add(section, content); });
   return std::move(file).Finish();
 }
 

@@ -25,8 +25,9 @@ constexpr std::string_view Extension = ".curfew";
 // The files to read: the name as the author will see it, and the path.
 using FileNames = std::map<std::string, fs::path>;
 
+// A mistake of the author; whoever asked for a set is told by its map.
 Failure TooLarge(std::string_view name) {
-  return {FailureCode::InvalidPolicy,
+  return {FailureCode::TooLarge,
           fmt::format("{}: larger than {} MiB, the limit of a policy file; split it", name,
                       limits::FileBytesMax / (1024 * 1024))};
 }
@@ -85,7 +86,7 @@ Outcome Add(FileNames& files, const fs::path& path) {
   files.emplace(path.lexically_normal().string(), path);
   if (files.size() > limits::SetFilesMax) {
     return Failure(
-        FailureCode::InvalidPolicy,
+        FailureCode::TooLarge,
         fmt::format("more than {} files, the limit of a policy set", limits::SetFilesMax));
   }
   return Ok();
@@ -129,7 +130,7 @@ Outcome AddPath(FileNames& files, const std::string& path) {
 constexpr std::string_view StandardInput = "<stdin>";
 
 Failure SetTooLarge() {
-  return {FailureCode::InvalidPolicy,
+  return {FailureCode::TooLarge,
           fmt::format("the files are larger than {} MiB, the limit of a policy set",
                       limits::SetBytesMax / (1024 * 1024))};
 }
@@ -143,8 +144,9 @@ Result<SourceMap> LoadSources(std::span<const std::string> paths, Nothing nothin
   for (const std::string& path : paths) {
     if (path == "-") {
       standard_input = true;
-    } else {
-      CURFEW_TRY_VOID(AddPath(files, path));
+    } else if (Outcome added = AddPath(files, path); !added) {
+      if (added.error().code == FailureCode::TooLarge) return SourceMap::OfExcess(Excess::Files);
+      return std::move(added).error();
     }
   }
   const bool is_fine = nothing == Nothing::Fine && !paths.empty();
@@ -157,17 +159,15 @@ Result<SourceMap> LoadSources(std::span<const std::string> paths, Nothing nothin
 
   SourceMap sources;
   std::size_t bytes = 0;
-  const auto add = [&](std::string name, std::string text) -> Outcome {
-    bytes += text.size();
-    if (bytes > limits::SetBytesMax) {
-      return SetTooLarge();
-    }
-    sources.Add({std::move(name), std::move(text)});
+  const auto add = [&](std::string name, Result<std::string> text) -> Outcome {
+    const bool is_too_large = !text && text.error().code == FailureCode::TooLarge;
+    if (!text && !is_too_large) return std::move(text).error();
+    if (!is_too_large) bytes += text->size();
+    sources.Add({std::move(name), is_too_large ? std::string() : *std::move(text), is_too_large});
     return Ok();
   };
   if (standard_input) {
-    CURFEW_TRY(std::string text, ReadAll(STDIN_FILENO, StandardInput));
-    CURFEW_TRY_VOID(add(std::string(StandardInput), std::move(text)));
+    CURFEW_TRY_VOID(add(std::string(StandardInput), ReadAll(STDIN_FILENO, StandardInput)));
   }
   std::set<std::pair<dev_t, ino_t>> seen;
   for (const auto& [name, path] : files) {
@@ -175,8 +175,8 @@ Result<SourceMap> LoadSources(std::span<const std::string> paths, Nothing nothin
     if (::stat(path.c_str(), &status) == 0 && !seen.emplace(status.st_dev, status.st_ino).second) {
       continue;
     }
-    CURFEW_TRY(std::string text, ReadText(path, name, overlay));
-    CURFEW_TRY_VOID(add(name, std::move(text)));
+    CURFEW_TRY_VOID(add(name, ReadText(path, name, overlay)));
+    if (bytes > limits::SetBytesMax) return SourceMap::OfExcess(Excess::Bytes);
   }
   return sources;
 }

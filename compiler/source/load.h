@@ -15,9 +15,10 @@ namespace curfew::source {
 
 // Every path is a file, a folder (every `*.curfew` below it, by name, without hidden folders), or
 // `-` for standard input, named "<stdin>". A file that is given twice is read once; the map is
-// sorted by name. Nothing blocks on a FIFO or a device: they are refused, as are a link in a folder
-// that leads out of it, and a file or set above its limit (InvalidPolicy). No file at all is Usage,
-// unless folders without policies are fine: then the map is empty.
+// sorted by name. Nothing blocks on a FIFO or a device: they are refused, as is a link in a folder
+// that leads out of it. A file above its limit is in the map without its text, and a set above its
+// limits is a map that says so: mistakes of the author, which syntax::Lex and syntax::ParseAll
+// report. No file at all is Usage, unless folders without policies are fine: then the map is empty.
 enum class Nothing { Refused, Fine };
 
 // What stands in the place of a file's bytes, by its path without links: text that an editor holds

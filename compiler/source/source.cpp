@@ -8,9 +8,29 @@
 
 namespace curfew::source {
 
+namespace {
+
+// Bytes between two counts of a file's code points: a line may be as long as its file, and have a
+// rule at each place.
+constexpr std::size_t kCountEvery = 1024;
+
+bool BeginsCodePoint(char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }
+
+}  // namespace
+
 struct SourceMap::File {
   SourceText source;
   std::vector<std::uint32_t> line_starts;
+  std::vector<std::uint32_t> code_points;  // before each kCountEvery bytes
+
+  [[nodiscard]] std::uint32_t CodePointsBefore(std::uint32_t offset) const {
+    const std::size_t counted = offset / kCountEvery;
+    const auto begin = source.text.begin();
+    return code_points[counted] +
+           static_cast<std::uint32_t>(
+               std::count_if(begin + static_cast<std::ptrdiff_t>(counted * kCountEvery),
+                             begin + static_cast<std::ptrdiff_t>(offset), BeginsCodePoint));
+  }
 };
 
 FileId SourceMap::Add(SourceText source) {
@@ -21,6 +41,13 @@ FileId SourceMap::Add(SourceText source) {
   for (std::size_t i = text.find('\n'); i != std::string::npos; i = text.find('\n', i + 1)) {
     file->line_starts.push_back(static_cast<std::uint32_t>(i + 1));
   }
+  std::uint32_t code_points = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (i % kCountEvery == 0) file->code_points.push_back(code_points);
+    if (BeginsCodePoint(text[i])) ++code_points;
+  }
+  // The end of a text may be asked for, too.
+  if (text.size() % kCountEvery == 0) file->code_points.push_back(code_points);
   files_.push_back(std::move(file));
   return static_cast<FileId>(files_.size() - 1);
 }
@@ -35,6 +62,17 @@ std::string_view SourceMap::text(FileId file) const {
   return files_[file]->source.text;
 }
 
+bool SourceMap::is_too_large(FileId file) const {
+  CURFEW_CHECK(file < files_.size(), "a file id comes from this map");
+  return files_[file]->source.is_too_large;
+}
+
+SourceMap SourceMap::OfExcess(Excess excess) {
+  SourceMap sources;
+  sources.excess_ = excess;
+  return sources;
+}
+
 std::string_view SourceMap::text(Span span) const {
   if (span.is_nowhere()) return {};
   const std::string_view whole = text(span.file);
@@ -47,12 +85,9 @@ Position SourceMap::PositionOf(FileId file, std::uint32_t offset) const {
   offset = std::min(offset, static_cast<std::uint32_t>(whole.size()));
   const auto& starts = files_[file]->line_starts;
   const auto next = std::upper_bound(starts.begin(), starts.end(), offset);
-  const std::uint32_t start = *(next - 1);
-  const auto continues = [](char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; };
-  const auto code_points = std::count_if(whole.begin() + start, whole.begin() + offset,
-                                         [&](char c) { return !continues(c); });
-  return {static_cast<std::uint32_t>(next - starts.begin()),
-          static_cast<std::uint32_t>(code_points) + 1};
+  const File& in = *files_[file];
+  const std::uint32_t column = in.CodePointsBefore(offset) - in.CodePointsBefore(*(next - 1)) + 1;
+  return {static_cast<std::uint32_t>(next - starts.begin()), column};
 }
 
 std::string_view SourceMap::Line(FileId file, std::uint32_t line) const {

@@ -38,11 +38,16 @@ struct Position {
   friend auto operator<=>(const Position&, const Position&) = default;
 };
 
-// One file, named as the author named it. At most limits::FileBytesMax bytes, not yet judged.
+// One file, named as the author named it. At most limits::FileBytesMax bytes, not yet judged; of a
+// larger one nothing was read.
 struct SourceText {
   std::string name;
   std::string text;
+  bool is_too_large = false;
 };
+
+// Why there is no file in the map of a set that is too large as a whole.
+enum class Excess : std::uint8_t { None, Files, Bytes };
 
 // Every file of a set. It owns the texts; views into them live as long as it does, also when it
 // grows or moves.
@@ -54,6 +59,11 @@ class SourceMap {
   [[nodiscard]] std::string_view name(FileId file) const;
   [[nodiscard]] std::string_view text(FileId file) const;
   [[nodiscard]] std::string_view text(Span span) const;
+  [[nodiscard]] bool is_too_large(FileId file) const;
+  [[nodiscard]] Excess excess() const { return excess_; }
+
+  // A map of nothing, which says why.
+  static SourceMap OfExcess(Excess excess);
 
   // Where a byte of a file is; an offset past the end is the end.
   [[nodiscard]] Position PositionOf(FileId file, std::uint32_t offset) const;
@@ -66,6 +76,7 @@ class SourceMap {
   struct File;
   // Behind pointers, so that views stay good while files are added.
   std::vector<std::shared_ptr<const File>> files_;
+  Excess excess_ = Excess::None;
 };
 
 }  // namespace curfew::source

@@ -5,6 +5,7 @@
 #include "compiler/source/load.h"
 #include "compiler/source/text_faults.h"
 
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <sys/stat.h>
@@ -102,13 +103,65 @@ TEST_CASE("a link in a folder may not lead out of it") {
   CHECK(CodeOf({folder.path()}) == FailureCode::Usage);
 }
 
-TEST_CASE("a file above the limit is refused by its size") {
+TEST_CASE("of a file above the limit nothing is read, and its map says so") {
   const Folder folder;
+  folder.Write("small.curfew", "x");
   const std::string path = folder.Write("big.curfew", "");
   fs::resize_file(path, limits::FileBytesMax);
-  CHECK(LoadSources(std::vector{path}).has_value());
+  auto sources = LoadSources(std::vector{folder.path()});
+  REQUIRE(sources.has_value());
+  CHECK_FALSE(sources->is_too_large(0));
   fs::resize_file(path, limits::FileBytesMax + 1);
-  CHECK(CodeOf({path}) == FailureCode::InvalidPolicy);
+  sources = LoadSources(std::vector{folder.path()});
+  REQUIRE(sources.has_value());
+  REQUIRE(sources->size() == 2);
+  CHECK(sources->is_too_large(0));
+  CHECK(sources->text(0).empty());
+  CHECK(sources->text(1) == "x");
+}
+
+TEST_CASE("a set above its limits is a map of nothing that says so") {
+  const Folder folder;
+  for (std::size_t i = 0; i <= limits::SetBytesMax / limits::FileBytesMax; ++i) {
+    fs::resize_file(folder.Write("big" + std::to_string(i) + ".curfew", ""), limits::FileBytesMax);
+  }
+  auto sources = LoadSources(std::vector{folder.path()});
+  REQUIRE(sources.has_value());
+  CHECK(sources->size() == 0);
+  CHECK(sources->excess() == Excess::Bytes);
+
+  const Folder many;
+  for (std::size_t i = 0; i < limits::SetFilesMax; ++i) {
+    many.Write(std::to_string(i) + ".curfew", "x");
+  }
+  sources = LoadSources(std::vector{many.path()});
+  REQUIRE(sources.has_value());
+  CHECK(sources->size() == limits::SetFilesMax);
+  CHECK(sources->excess() == Excess::None);
+  many.Write("more.curfew", "x");
+  sources = LoadSources(std::vector{many.path()});
+  REQUIRE(sources.has_value());
+  CHECK(sources->size() == 0);
+  CHECK(sources->excess() == Excess::Files);
+}
+
+TEST_CASE("a place in a line as long as its file costs no walk along it") {
+  SourceMap sources;
+  const std::size_t bytes = 8 * 1024 * 1024;
+  std::string text;
+  while (text.size() < bytes) text += "\xC3\xA9x";
+  const FileId file = sources.Add({"a", text});
+  std::uint64_t sum = 0;
+  const auto begin = std::chrono::steady_clock::now();
+  for (std::uint32_t at = 0; at < text.size(); at += 30) {
+    sum += sources.PositionOf(file, at).column - 1;
+  }
+  CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(30));
+  std::uint64_t expected = 0;
+  for (std::size_t at = 0; at < text.size(); at += 30) expected += at / 3 * 2;
+  CHECK(sum == expected);
+  CHECK(sources.PositionOf(file, static_cast<std::uint32_t>(text.size())).column ==
+        text.size() / 3 * 2 + 1);
 }
 
 TEST_CASE("text attacks are found wherever they stand") {

@@ -136,9 +136,16 @@ Block BlockOf(PlaneKind plane) {
 }
 
 std::optional<std::string_view> HomeOf(std::string_view word) {
-  for (const Block block : Blocks) {
+  const auto is_of = [&](Block block) {
     const auto words = WordsOf(block);
-    if (std::find(words.begin(), words.end(), word) != words.end()) return NameOf(block);
+    return std::find(words.begin(), words.end(), word) != words.end();
+  };
+  // `image` is two things; a rule is one, and stands in either.
+  if (is_of(Block::File) && is_of(Block::Sandbox) && word != "image") {
+    return "`sandbox`, beside its planes, or in a policy file, beside its classes";
+  }
+  for (const Block block : Blocks) {
+    if (is_of(block)) return NameOf(block);
   }
   return std::nullopt;
 }

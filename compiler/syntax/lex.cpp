@@ -173,6 +173,11 @@ TokenList Lex(const source::SourceMap& sources, source::FileId file, Sink& sink)
   TokenList list;
   list.file = file;
   list.text = sources.text(file);
+  if (sources.is_too_large(file)) {
+    sink.Report({file, 0, 0}, diag::FileTooLarge,
+                static_cast<std::int64_t>(limits::FileBytesMax / (1024 * 1024)));
+    return list;
+  }
   if (list.text.find_first_not_of(" \t\r\n") == std::string_view::npos) {
     sink.Report({file, 0, 0}, diag::EmptyFile);
     return list;

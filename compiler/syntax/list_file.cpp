@@ -40,6 +40,10 @@ std::vector<Expr> ParseListFile(const source::SourceMap& sources, source::FileId
                   static_cast<std::int64_t>(limits::StringLiteralBytesMax / 1024));
       continue;
     }
+    if (elements.size() >= ListElementsMax) {
+      sink.Report(span, diag::ListTooLong, static_cast<std::int64_t>(ListElementsMax));
+      return elements;
+    }
     const auto [first, fresh] = seen.emplace(entry, span);
     if (!fresh) {
       sink.Report(span, diag::StatedTwice, entry).Note(first->second, diag::FirstHere);

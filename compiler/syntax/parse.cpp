@@ -661,8 +661,24 @@ Continuation ContinuationOf(const TokenList& tokens) {
   return parser.Follow();
 }
 
+bool IsWithinLimits(const source::SourceMap& sources, Sink& sink) {
+  switch (sources.excess()) {
+    case source::Excess::None:
+      return true;
+    case source::Excess::Files:
+      sink.Report({}, diag::TooManyFiles, static_cast<std::int64_t>(limits::SetFilesMax));
+      return false;
+    case source::Excess::Bytes:
+      sink.Report({}, diag::SetTooLarge,
+                  static_cast<std::int64_t>(limits::SetBytesMax / (1024 * 1024)));
+      return false;
+  }
+  CURFEW_UNREACHABLE("the switch names every excess");
+}
+
 std::vector<Ast> ParseAll(const source::SourceMap& sources, Sink& sink) {
   std::vector<Ast> files;
+  if (!IsWithinLimits(sources, sink)) return files;
   for (source::FileId file = 0; file < sources.size(); ++file) {
     files.push_back(Parse(Lex(sources, file, sink), sink));
   }

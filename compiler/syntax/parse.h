@@ -5,6 +5,7 @@
 #include "compiler/syntax/ast.h"
 #include "compiler/syntax/token_list.h"
 
+#include <cstddef>
 #include <string_view>
 
 namespace curfew::syntax {
@@ -18,13 +19,19 @@ inline constexpr std::string_view LanguageVersion = "1";
 // largest single statement.
 Ast Parse(const TokenList& tokens, diagnostics::Sink& sink);
 
+// Of one list file; also of all lists together, counted for each place of a set that names one.
+inline constexpr std::size_t ListElementsMax = 1'000'000;
+
 // The entries of a list file, one a line, as if they stood between the brackets of a list: strings,
 // or digests. `#` begins a comment, white space around an entry is not of it, and none stands there
 // twice.
 std::vector<Expr> ParseListFile(const source::SourceMap& sources, source::FileId file,
                                 ListDecl::Kind kind, diagnostics::Sink& sink);
 
-// Lex and Parse of every file of the map, in its order.
+// Whether the set as a whole is within its limits; reports what is not.
+bool IsWithinLimits(const source::SourceMap& sources, diagnostics::Sink& sink);
+
+// Lex and Parse of every file of the map, in its order, where it is within its limits.
 std::vector<Ast> ParseAll(const source::SourceMap& sources, diagnostics::Sink& sink);
 
 }  // namespace curfew::syntax

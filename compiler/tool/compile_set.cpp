@@ -22,6 +22,7 @@ Result<Compilation> CompileSet(std::span<const std::string> paths, const SetOpti
 Result<Compilation> CompileTexts(source::SourceMap sources, const SetOptions& options) {
   Compilation made;
   made.sources = std::move(sources);
+  if (!syntax::IsWithinLimits(made.sources, made.diagnostics)) return made;
   if (made.sources.size() == 0) {
     made.model.emplace();
     return made;
@@ -34,6 +35,10 @@ Result<Compilation> CompileTexts(source::SourceMap sources, const SetOptions& op
   model::PolicyModel model = check::Check(made.files, made.sources, made.diagnostics);
   if (made.diagnostics.has_errors()) return made;
   Result<ir::DecisionIr> code = lower::Lower(model, made.sources);
+  if (!code && code.error().code == FailureCode::TooLarge) {
+    made.diagnostics.Report({}, diag::TooMuchToDecide, code.error().message);
+    return made;
+  }
   if (!code) return std::move(code).error();
   made.module = ir::Encode(*code);
   if (options.proofs == Proofs::Made) {

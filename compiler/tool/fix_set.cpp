@@ -45,9 +45,9 @@ class Fixer {
 
   Result<Compilation> Compile(const std::vector<std::string>& texts) {
     ++compilations_;
-    source::SourceMap sources;
+    source::SourceMap sources = source::SourceMap::OfExcess(named_.excess());
     for (source::FileId file = 0; file < FilesEnd(); ++file) {
-      sources.Add({std::string(named_.name(file)), texts[file]});
+      sources.Add({std::string(named_.name(file)), texts[file], named_.is_too_large(file)});
     }
     return CompileTexts(std::move(sources), {.root = options_.root});
   }

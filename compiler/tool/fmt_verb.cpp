@@ -49,6 +49,8 @@ class FmtVerb : public Verb {
       console.Complain(sources.error().message);
       return ExitStatusOf(sources.error().code);
     }
+    diagnostics::Sink of_set;
+    if (!syntax::IsWithinLimits(*sources, of_set)) return Show(of_set, *sources, console);
     int status = exit_status::Fine;
     for (source::FileId file = 0; file < sources->size(); ++file) {
       status = Worse(status, FormatOne(*sources, file, console));
@@ -64,16 +66,19 @@ class FmtVerb : public Verb {
                          [a, b](int status) { return status == a || status == b; });
   }
 
+  static int Show(const diagnostics::Sink& mistakes, const source::SourceMap& sources,
+                  Console& console) {
+    console.Err(RenderText(
+        mistakes, sources,
+        console.colour_diagnostics() ? diagnostics::Color::Always : diagnostics::Color::Never));
+    return exit_status::InvalidPolicy;
+  }
+
   int FormatOne(const source::SourceMap& sources, source::FileId file, Console& console) const {
     diagnostics::Sink sink;
     const syntax::TokenList tokens = syntax::Lex(sources, file, sink);
     const syntax::Ast tree = syntax::Parse(tokens, sink);
-    if (sink.has_errors()) {
-      console.Err(RenderText(
-          sink, sources,
-          console.colour_diagnostics() ? diagnostics::Color::Always : diagnostics::Color::Never));
-      return exit_status::InvalidPolicy;
-    }
+    if (sink.has_errors()) return Show(sink, sources, console);
     const std::string_view before = sources.text(file);
     const std::string after = syntax::Format(tokens, tree);
     const std::string name(sources.name(file));

@@ -21,7 +21,7 @@ test "one" {{
   given task   {{ kind: "work", team: "a", owner: "user:ana" }}
   create image box -> allow work
   close
-  create image "sha256:0f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08" -> deny work.image.allow
+  create image sha256:0f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08 -> deny work.image.allow
   close
   create image box, ttl 2h -> deny work.lifetime.ttl
   close
@@ -42,9 +42,13 @@ TEST_CASE("a class's own condition counts both ways, in text, JSON and against a
   CHECK_THAT(json.out, Contains("\"clause\": \"task.team == \\\"a\\\"\""));
   CHECK(place.Shell("curfew test p.curfew --clause-threshold 100").status == 2);
 
-  place.Write("p.curfew",
-              SetWith("  given task { team: \"b\" }\n  create image box -> deny class.none\n"
-                      "  given task { kind: \"x\" }\n  create image box -> deny class.none\n"));
+  place.Write(
+      "p.curfew",
+      SetWith("  given task { team: \"b\" }\n  create image box -> deny class.none\n"
+              "  given task { kind: \"x\" }\n  create image box -> deny class.none\n"
+              "  given task { kind: \"work\", team: \"a\" }\n  create image box -> allow work\n"
+              "  exec \"/bin/x\" -> deny work.image.exec\n  after 1h\n"
+              "  exec \"/bin/x\" -> deny work.lifetime.ttl\n"));
   const Ran whole = place.Shell("curfew test p.curfew --coverage --clause-threshold 100");
   INFO(whole.out << whole.err);
   CHECK(whole.status == 0);

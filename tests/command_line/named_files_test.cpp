@@ -139,6 +139,30 @@ TEST_CASE("with a root, files name what lies below it and nothing else, for ever
   CHECK(place.Shell("curfew check --root . inner/a.curfew").status == 0);
 }
 
+TEST_CASE("what a linked file names lies beside the link, not beside the file behind it") {
+  const Workplace place;
+  // As a mounted configuration is laid out: each name a link into a folder that is swapped whole.
+  place.Write("p/..data/task.curfew", kTask);
+  place.Write("p/..data/hosts.curfew", kHosts);
+  place.Write("p/..data/images.curfew", kImages);
+  place.Write("p/..data/npm.txt", "npm.example\n*.cdn.example\n");
+  place.Write("p/..data/teams.txt", "payments\n");
+  REQUIRE(place
+              .Shell("cd p && ln -s ..data/task.curfew . && mkdir shared lists &&"
+                     "cd shared && ln -s ../..data/hosts.curfew ../..data/images.curfew "
+                     "../..data/npm.txt . && cd ../lists && ln -s ../..data/teams.txt .")
+              .status == 0);
+  // Their own folder is left by these links, so that a root has to allow it.
+  CHECK(place.Shell("curfew test p/task.curfew").status == 3);
+  const Ran ran = place.Shell("curfew test --root p p/task.curfew");
+  INFO(ran.out << ran.err);
+  CHECK(ran.status == 0);
+  // Beside the file itself there is no `shared` and no `lists`.
+  const Ran direct = place.Shell("curfew check --root p p/..data/task.curfew");
+  CHECK(direct.status == 3);
+  CHECK_THAT(direct.err, Contains("`shared/hosts.curfew` is not read"));
+}
+
 TEST_CASE("mistakes of a list file have its lines") {
   const Workplace place;
   WriteSet(place);
