@@ -421,8 +421,8 @@ bool IsGranted(const PolicyTree& tree, syntax::Action action) {
       transfers(syntax::TransferStatement::Direction::Export);
       break;
     case syntax::Action::Extend:
-      ForEachIn<syntax::RenewStatement>(tree,
-                                        [&granted](const auto&, const auto&) { granted = true; });
+      ForEachIn<syntax::RenewStatement>(
+          tree, [&granted](const auto&, const auto& renew) { granted = granted || !renew.none; });
       break;
   }
   return granted;
