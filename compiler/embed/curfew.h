@@ -164,6 +164,12 @@ CURFEW_API void curfew_request_leave_out_the_rest(curfew_request* request);
 /* `now`, and what follows from it. */
 CURFEW_API void curfew_request_set_now(curfew_request* request, int64_t milliseconds_since_1970);
 
+/* For a request that is asked again and again for one sandbox: looks once at the facts that stay as
+ * they are for as long as the sandbox lives (those of its task, its class, its image), which are to
+ * be set before. Decisions are the same, and quicker; setting one of these facts again undoes it,
+ * and so does curfew_request_clear. */
+CURFEW_API curfew_status curfew_request_prepare(curfew_request* request, curfew_error* error);
+
 /* ---- Verdicts ----------------------------------------------------------------------------------
  */
 

@@ -331,6 +331,42 @@ TEST_CASE("embed: no call ends the program or allows for want of an argument") {
   CHECK(curfew_verdict_reason_count(verdict.handle, CURFEW_ALLOWS) == 0);
 }
 
+TEST_CASE("embed: a prepared request is answered as any, until a fact that lasts is set again") {
+  for (const curfew_engine engine : {CURFEW_ENGINE_INTERPRETER, CURFEW_ENGINE_NATIVE}) {
+    const Policy policy(engine);
+    Request plain(policy, CURFEW_EXEC);
+    Request prepared(policy, CURFEW_EXEC);
+    SetExec(plain);
+    SetShared(prepared);
+    CHECK(curfew_request_prepare(nullptr, nullptr) == CURFEW_INVALID_ARGUMENT);
+    REQUIRE(curfew_request_prepare(prepared.handle, nullptr) == CURFEW_OK);
+    SetExec(prepared);  // what lasts too, which undoes it
+    REQUIRE(curfew_request_prepare(prepared.handle, nullptr) == CURFEW_OK);
+    Verdict one;
+    Verdict other;
+    CHECK(one.Decide(plain));
+    CHECK(other.Decide(prepared));
+    CHECK(one.Ids(CURFEW_ALLOWS) == other.Ids(CURFEW_ALLOWS));
+    for (Request* request : {&plain, &prepared}) {
+      CHECK(request->Text("exec.program", "/bin/sh") == CURFEW_OK);
+    }
+    CHECK_FALSE(other.Decide(prepared));
+    CHECK_FALSE(one.Decide(plain));
+    CHECK(one.Ids(CURFEW_DENIALS) == other.Ids(CURFEW_DENIALS));
+    for (Request* request : {&plain, &prepared}) {
+      CHECK(request->Text("exec.program", "/usr/bin/python3") == CURFEW_OK);
+      CHECK(request->Text("task.risk", "high") == CURFEW_OK);
+      CHECK(curfew_request_set_absent(request->handle, policy.Fact(CURFEW_EXEC, "task.ticket"),
+                                      nullptr) == CURFEW_OK);
+    }
+    CHECK_FALSE(other.Decide(prepared));
+    CHECK_FALSE(one.Decide(plain));
+    CHECK(other.Ids(CURFEW_DENIALS) == Ids{"set.tickets"});
+    curfew_request_clear(prepared.handle);
+    CHECK_FALSE(other.Decide(prepared));
+  }
+}
+
 TEST_CASE("embed: several threads decide by one policy, one by one and many at once") {
   const Policy policy(CURFEW_ENGINE_NATIVE);
   struct Pair {

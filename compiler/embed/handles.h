@@ -34,7 +34,7 @@ struct curfew_policy {
 
 struct curfew_request {
   const curfew_policy* policy = nullptr;
-  curfew::module::Request request;
+  curfew::module::PreparedRequest request;
   curfew::module::ValueArena arena;
 };
 

@@ -32,7 +32,7 @@ static_assert(static_cast<int>(schema::Stage::Name) == CURFEW_STAGE_NAME &&
 
 // The fact of that number, if a caller may set it.
 const Fact* FactOf(const curfew_request& request, std::int32_t number) {
-  const auto& facts = request.policy->FactsOf(request.request.action());
+  const auto& facts = request.policy->FactsOf(request.request.request().action());
   if (number < 0 || static_cast<std::size_t>(number) >= facts.size()) return nullptr;
   const Fact& fact = facts[static_cast<std::size_t>(number)];
   const bool is_settable = fact.known_to_action && fact.origin != schema::Origin::Derived;
@@ -137,7 +137,8 @@ curfew_status curfew_request_new(const curfew_policy* policy, curfew_action acti
     }
     *request = new curfew_request{
         policy,
-        module::Request(static_cast<Action>(action), static_cast<schema::Stage>(stage)),
+        {module::Request(static_cast<Action>(action), static_cast<schema::Stage>(stage)),
+         std::nullopt},
         {}};
     return CURFEW_OK;
   });
@@ -147,7 +148,8 @@ void curfew_request_free(curfew_request* request) { delete request; }
 
 void curfew_request_clear(curfew_request* request) {
   if (request == nullptr) return;
-  request->request = module::Request(request->request.action(), request->request.stage());
+  const module::Request& old = request->request.request();
+  request->request = {module::Request(old.action(), old.stage()), std::nullopt};
   request->arena = module::ValueArena();
 }
 
@@ -165,8 +167,8 @@ curfew_status curfew_request_read(const curfew_policy* policy, const char* json,
       const module::RequestProblem& first = decoding->problems.front();
       return Fail(error, CURFEW_INVALID_VALUE, fmt::format("{}: {}", first.pointer, first.message));
     }
-    *request =
-        new curfew_request{policy, decoding->decoded->request, std::move(decoding->decoded->arena)};
+    *request = new curfew_request{
+        policy, {decoding->decoded->request, std::nullopt}, std::move(decoding->decoded->arena)};
     return CURFEW_OK;
   });
 }
@@ -244,15 +246,24 @@ curfew_status curfew_request_set_unknown(curfew_request* request, int32_t fact,
 
 void curfew_request_leave_out_the_rest(curfew_request* request) {
   if (request == nullptr) return;
-  for (const Fact& fact : request->policy->FactsOf(request->request.action())) {
+  for (const Fact& fact : request->policy->FactsOf(request->request.request().action())) {
     const bool may_lack =
         !fact.known_to_action || fact.optional || fact.origin == schema::Origin::Wish;
-    if (may_lack && !request->request.is_known(fact.slot)) request->request.SetAbsent(fact.slot);
+    const bool is_known = request->request.request().is_known(fact.slot);
+    if (may_lack && !is_known) request->request.SetAbsent(fact.slot);
   }
 }
 
 void curfew_request_set_now(curfew_request* request, int64_t milliseconds_since_1970) {
   if (request != nullptr) request->request.SetNow(milliseconds_since_1970);
+}
+
+curfew_status curfew_request_prepare(curfew_request* request, curfew_error* error) {
+  return Guard(error, [&]() -> curfew_status {
+    if (request == nullptr) return Fail(error, CURFEW_INVALID_ARGUMENT, "the request is NULL");
+    request->request = request->policy->engine->Prepare(request->request.request());
+    return CURFEW_OK;
+  });
 }
 
 }  // extern "C"

@@ -49,8 +49,8 @@ curfew_status curfew_decide(const curfew_policy* policy, const curfew_request* r
     return CURFEW_INVALID_ARGUMENT;
   }
   return Guard(nullptr, [&] {
-    policy->engine->Decide(request->request, verdict->room.verdict);
-    verdict->action = request->request.action();
+    policy->engine->DecidePrepared(request->request, verdict->room.verdict);
+    verdict->action = request->request.request().action();
     verdict->policy = policy;
     return CURFEW_OK;
   });
