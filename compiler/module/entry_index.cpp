@@ -23,6 +23,7 @@ struct Key {
 struct Guard {
   std::vector<Key> keys;
   std::uint32_t implied = NoIndex;  // the node that a key's meeting the fact makes true
+  bool of_hosts = false;            // patterns, which cost more to meet one by one
 };
 using Guards = std::map<std::uint32_t, Guard>;
 
@@ -103,7 +104,9 @@ Guards Derivation::OfPatterns(std::uint32_t condition) {
   for (const PatternRecord& pattern : t_.patterns.subspan(node.b, node.c)) {
     keys.push_back({pattern.text, pattern.mode});
   }
-  return OfFact(condition, node.a, std::move(keys));
+  Guards guards = OfFact(condition, node.a, std::move(keys));
+  for (auto& [slot, guard] : guards) guard.of_hosts = true;
+  return guards;
 }
 
 Guards Derivation::OfJunction(const NodeRecord& node, std::size_t depth) {
@@ -128,6 +131,7 @@ Guards Derivation::OfJunction(const NodeRecord& node, std::size_t depth) {
       for (auto& [slot, guard] : all) {
         const std::vector<Key>& more = part[slot].keys;
         guard.keys.insert(guard.keys.end(), more.begin(), more.end());
+        guard.of_hosts = guard.of_hosts || part[slot].of_hosts;
         guard.implied = NoIndex;  // one of several parts
       }
     }
@@ -186,12 +190,14 @@ std::uint32_t Derivation::IndexOf(Range range, std::vector<Guards> guards) {
   struct Merit {
     std::vector<std::uint32_t> texts;
     std::size_t entries = 0;
+    bool of_hosts = false;
   };
   std::map<std::uint32_t, Merit> merits;
   for (const Guards& of_entry : guards) {
     for (const auto& [slot, guard] : of_entry) {
       Merit& merit = merits[slot];
       ++merit.entries;
+      merit.of_hosts = merit.of_hosts || guard.of_hosts;
       for (const Key& key : guard.keys) merit.texts.push_back(key.text);
     }
   }
@@ -201,7 +207,8 @@ std::uint32_t Derivation::IndexOf(Range range, std::vector<Guards> guards) {
     std::sort(merit.texts.begin(), merit.texts.end());
     const auto end = std::unique(merit.texts.begin(), merit.texts.end());
     const std::pair found{static_cast<std::size_t>(end - merit.texts.begin()), merit.entries};
-    const bool is_worth_it = merit.entries >= EntriesMin || found.first >= KeysOfFewMin;
+    const bool is_worth_it =
+        merit.of_hosts || merit.entries >= EntriesMin || found.first >= KeysOfFewMin;
     if (!is_worth_it || found <= best) continue;
     best = found;
     slot = candidate;

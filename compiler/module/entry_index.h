@@ -43,7 +43,7 @@ bool HasItsIndex(const Tables& tables);
 std::size_t LongestSearch(const Tables& tables);
 
 // A range whose entries know fewer texts than this is not worth a search; nor are a few entries,
-// unless their lists are long.
+// unless they ask for hosts or their lists are long.
 inline constexpr std::size_t KeysMin = 4;
 inline constexpr std::size_t EntriesMin = 4;
 inline constexpr std::size_t KeysOfFewMin = 16;

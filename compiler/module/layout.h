@@ -19,7 +19,7 @@ static_assert(std::endian::native == std::endian::little, "module bytes are litt
 
 inline constexpr std::array<char, 8> Magic = {'C', 'U', 'R', 'F', 'E', 'W', 'M', '\n'};
 // Raised with every change of a record or of what one means.
-inline constexpr std::uint32_t Version = 5;
+inline constexpr std::uint32_t Version = 6;
 inline constexpr std::size_t Alignment = 16;
 
 enum class Section : std::uint32_t {
