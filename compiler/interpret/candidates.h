@@ -30,9 +30,9 @@ class Candidates {
   static module::InternedText Intern(const module::PolicyModule& policy, std::string_view text);
 
   // Calls `visit` with each entry of `range` that may hold, in their order, each once, and whether
-  // a key of the index led to it. `index` is
-  // the range's, or NoIndex, which rules out nothing. With `only_keyed`, entries that the index
-  // cannot rule out (without an index: all) are known to be false, and left out.
+  // a key of the index led to it. `index` is the range's, or NoIndex, which rules out nothing. With
+  // `only_keyed`, entries that the index cannot rule out (without an index: all) are known to be
+  // false, and left out.
   template <typename Visit>
   void ForEach(const module::Request& request, module::Range range, std::uint32_t index,
                bool only_keyed, Visit visit) {

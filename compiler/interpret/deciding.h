@@ -17,11 +17,8 @@ module::PreparedRequest Prepare(const module::PolicyModule& policy, const Condit
   const bool is_in_sandbox = request.action() != schema::Action::Create && request.is_present(slot);
   if (!is_in_sandbox) return {request, std::nullopt};
   module::VerdictRoom room;
-  const Folded folded =
-      Decision(policy, conditions, UseIndex::Yes, request, room.verdict).Fold(request);
-  return {request, module::PreparedRequest::Fold{.content = policy.manifest().content,
-                                                 .class_index = folded.class_index,
-                                                 .nothing_lasting = folded.nothing_lasting}};
+  return {request,
+          Decision(policy, conditions, UseIndex::Yes, request, room.verdict).Fold(request)};
 }
 
 template <typename Conditions>
@@ -30,7 +27,7 @@ void DecidePrepared(const module::PolicyModule& policy, const Conditions& condit
   Decision decision(policy, conditions, UseIndex::Yes, prepared.request(), verdict);
   const module::PreparedRequest::Fold* fold = prepared.FoldOf(policy.manifest().content);
   if (fold == nullptr) return decision.Run(prepared.request());
-  decision.RunPrepared(prepared.request(), {fold->class_index, fold->nothing_lasting});
+  decision.RunPrepared(prepared.request(), *fold);
 }
 
 template <typename Conditions>

@@ -19,6 +19,7 @@
 #include "compiler/interpret/candidates.h"
 #include "compiler/interpret/evaluate.h"
 #include "compiler/module/policy_module.h"
+#include "compiler/module/prepared_request.h"
 #include "compiler/module/request.h"
 #include "compiler/module/verdict.h"
 
@@ -71,12 +72,6 @@ inline void FillIn(const module::Tables& tables, const module::Range& defaults,
   }
 }
 
-// What a sandbox's lasting facts say for all of its requests (module/prepared_request.h).
-struct Folded {
-  module::ClassIndex class_index = module::NoClass;
-  bool nothing_lasting = false;
-};
-
 template <typename Conditions>
 class Decision {
  public:
@@ -94,8 +89,8 @@ class Decision {
 
   void Run(const module::Request& request);
   // In a sandbox, by what Fold of the same lasting facts said.
-  void RunPrepared(const module::Request& request, const Folded& folded);
-  Folded Fold(const module::Request& lasting) const;
+  void RunPrepared(const module::Request& request, const module::PreparedRequest::Fold& fold);
+  module::PreparedRequest::Fold Fold(const module::Request& lasting) const;
 
  private:
   using Request = module::Request;
@@ -439,21 +434,20 @@ void Decision<Conditions>::Run(const module::Request& request) {
 }
 
 template <typename Conditions>
-Folded Decision<Conditions>::Fold(const module::Request& lasting) const {
-  Folded folded;
-  folded.class_index =
-      policy_.FindClass(lasting.value(schema::slot::SandboxClass).text()).value_or(module::NoClass);
-  const std::size_t block = folded.class_index != module::NoClass
-                                ? module::BlockOf(folded.class_index, action_)
-                                : module::GoneBlock(t_.classes.size(), action_);
-  folded.nothing_lasting = conditions_.NothingLasting(lasting, block);
-  return folded;
+module::PreparedRequest::Fold Decision<Conditions>::Fold(const module::Request& lasting) const {
+  const auto own = policy_.FindClass(lasting.value(schema::slot::SandboxClass).text());
+  const std::size_t block =
+      own ? module::BlockOf(*own, action_) : module::GoneBlock(t_.classes.size(), action_);
+  return {.content = policy_.manifest().content,
+          .class_index = own.value_or(module::NoClass),
+          .nothing_lasting = conditions_.NothingLasting(lasting, block)};
 }
 
 template <typename Conditions>
-void Decision<Conditions>::RunPrepared(const module::Request& request, const Folded& folded) {
+void Decision<Conditions>::RunPrepared(const module::Request& request,
+                                       const module::PreparedRequest::Fold& fold) {
   Begin();
-  RunInClass(request, folded.class_index, folded.nothing_lasting);
+  RunInClass(request, fold.class_index, fold.nothing_lasting);
   Close();
 }
 

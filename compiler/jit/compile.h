@@ -9,7 +9,7 @@
 
 namespace curfew::jit {
 
-// TooLarge where the conditions are not worth compiling; Unsupported where LLVM has no code for
+// What is too large or rare is left to the interpreter. Unsupported where LLVM has no code for
 // this machine.
 Result<Bytes> CompileImage(const module::PolicyModule& module);
 

@@ -17,7 +17,8 @@ struct Services {
   const module::NameRef* texts;     // of the module
   const std::uint32_t* text_items;  // of the module
   const std::int64_t* integers;     // of the module
-  // All of them answer 0 or 1. Texts are bytes and their number; a range is a RangeWord.
+  // All that answer a std::uint32_t answer 0 or 1. Texts are bytes and their number; a range is a
+  // RangeWord.
   std::uint32_t (*equal_bytes)(const char* a, const char* b, std::uint64_t bytes);
   std::int32_t (*compare_texts)(const char* a, std::uint64_t a_bytes, const char* b,
                                 std::uint64_t b_bytes);  // below, at or above 0
