@@ -162,17 +162,17 @@ std::string_view Describe(JsonValue::Kind kind) {
   CURFEW_UNREACHABLE("the switch names every kind");
 }
 
-Result<JsonValue> ParseJson(std::string_view text) {
-  CURFEW_TRY(JsonReading reading, ReadJson(text));
+Result<JsonValue> ParseJson(std::string_view text, std::size_t bytes_most) {
+  CURFEW_TRY(JsonReading reading, ReadJson(text, bytes_most));
   if (reading.doubled.empty()) return std::move(reading.value);
   return Failure(FailureCode::Malformed, fmt::format("the member `{}` stands twice",
                                                      Printable(reading.doubled.front(), 200)));
 }
 
-Result<JsonReading> ReadJson(std::string_view text) {
-  if (text.size() > limits::JsonBytesMax) {
-    return Failure(FailureCode::TooLarge, fmt::format("JSON of {} bytes; at most {} are read",
-                                                      text.size(), limits::JsonBytesMax));
+Result<JsonReading> ReadJson(std::string_view text, std::size_t bytes_most) {
+  if (text.size() > bytes_most) {
+    return Failure(FailureCode::TooLarge,
+                   fmt::format("JSON of {} bytes; at most {} are read", text.size(), bytes_most));
   }
   if (text.starts_with("\xEF\xBB\xBF")) {
     return Failure(FailureCode::Malformed,

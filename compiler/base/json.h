@@ -3,6 +3,7 @@
 // of the text. What a document means is the caller's affair.
 #pragma once
 
+#include "compiler/base/limits.h"
 #include "compiler/base/result.h"
 
 #include <cstdint>
@@ -42,9 +43,9 @@ inline JsonValue::JsonValue(Kind of_kind) : kind(of_kind) {}
 // "a string", "an object", …: for messages.
 std::string_view Describe(JsonValue::Kind kind);
 
-// Malformed (with line and column) or TooLarge (limits::JsonBytesMax, limits::JsonDepthMax).
-// `doubled` members are Malformed too; the message has the JSON pointer.
-Result<JsonValue> ParseJson(std::string_view text);
+// Malformed (with line and column) or TooLarge (`bytes_most`, limits::JsonDepthMax). Doubled
+// members are Malformed too; the message has the JSON pointer.
+Result<JsonValue> ParseJson(std::string_view text, std::size_t bytes_most = limits::JsonBytesMax);
 
 // For who answers doubled members themselves: they stay in the tree, and `doubled` has the pointer
 // of each, at most JsonDoubledMax.
@@ -53,7 +54,7 @@ struct JsonReading {
   std::vector<std::string> doubled;
 };
 inline constexpr std::size_t JsonDoubledMax = 20;
-Result<JsonReading> ReadJson(std::string_view text);
+Result<JsonReading> ReadJson(std::string_view text, std::size_t bytes_most = limits::JsonBytesMax);
 
 // A JSON pointer (RFC 6901) one step further down.
 std::string PointerTo(std::string_view pointer, std::string_view member);
