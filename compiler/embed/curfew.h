@@ -220,6 +220,51 @@ CURFEW_API curfew_status curfew_verdict_reason(const curfew_verdict* verdict,
                                                curfew_reason* reason);
 CURFEW_API int curfew_verdict_is_cut(const curfew_verdict* verdict);
 
+/* ---- Records -----------------------------------------------------------------------------------
+ * Decisions on record, each with every fact that the set's rules can read:
+ * compiler/record/README.md has their form. A recorder is a ring between two threads. One decides
+ * and writes; another reads, at its own pace. It is freed when neither uses it any more. */
+
+typedef struct curfew_recorder curfew_recorder;
+
+/* What becomes of a decision whose record finds no room in the ring. */
+typedef enum curfew_record_when_full {
+  CURFEW_RECORD_BLOCK =
+      0,                  /* it waits until the reader has made some: all decisions are on record */
+  CURFEW_RECORD_COUNT = 1 /* it goes on, and its record is dropped and counted */
+} curfew_record_when_full;
+
+/* No record is longer. */
+#define CURFEW_RECORD_BYTES_MAX 16384
+
+/* For decisions by this policy, with a ring of `ring_bytes` or more: at least 64 KiB, and the next
+ * power of two. */
+CURFEW_API curfew_status curfew_recorder_new(const curfew_policy* policy, size_t ring_bytes,
+                                             curfew_record_when_full when_full,
+                                             curfew_recorder** recorder, curfew_error* error);
+CURFEW_API void curfew_recorder_free(curfew_recorder* recorder);
+/* By the thread that decides, after a reload: from here on it is for decisions by this policy. */
+CURFEW_API curfew_status curfew_recorder_use(curfew_recorder* recorder, const curfew_policy* policy,
+                                             curfew_error* error);
+
+/* curfew_decide with a record of it; the policy is the recorder's. The time on record is the
+ * request's `now`. A record that is dropped changes nothing in the answer. */
+CURFEW_API curfew_status curfew_decide_recorded(curfew_recorder* recorder,
+                                                const curfew_policy* policy,
+                                                const curfew_request* request,
+                                                curfew_verdict* verdict);
+
+/* By the thread that reads: as many whole records as `buffer` has room for, one behind the other,
+ * in the order of their decisions. `written` is how many bytes that are, 0 where there is no record
+ * yet; `dropped`, which may be NULL, how many were dropped since the recorder was made: their
+ * numbers are missing among the others'. A buffer of CURFEW_RECORD_BYTES_MAX has room for any;
+ * CURFEW_TOO_LARGE where the next record does not fit. */
+CURFEW_API curfew_status curfew_recorder_read(curfew_recorder* recorder, void* buffer, size_t size,
+                                              size_t* written, uint64_t* dropped);
+/* By the thread that reads, when it will read no more: nobody waits for it, and what finds no room
+ * is dropped. */
+CURFEW_API void curfew_recorder_close(curfew_recorder* recorder);
+
 #ifdef __cplusplus
 }
 #endif

@@ -2,6 +2,7 @@
 // and that nothing given to it makes it allow or end.
 #include "compiler/embed/curfew.h"
 #include "compiler/module/bundle.h"
+#include "compiler/record/record_reader.h"
 #include "tests/properties/compiled_set.h"
 
 #include <array>
@@ -305,6 +306,8 @@ TEST_CASE("embed: no call ends the program or allows for want of an argument") {
   curfew_request_clear(nullptr);
   curfew_request_leave_out_the_rest(nullptr);
   curfew_request_set_now(nullptr, 0);
+  curfew_recorder_free(nullptr);
+  curfew_recorder_close(nullptr);
   CHECK(curfew_policy_open(nullptr, 0, nullptr, nullptr, nullptr) == CURFEW_INVALID_ARGUMENT);
   CHECK(curfew_request_new(nullptr, CURFEW_EXEC, CURFEW_STAGE_REQUEST, nullptr, nullptr) ==
         CURFEW_INVALID_ARGUMENT);
@@ -314,6 +317,11 @@ TEST_CASE("embed: no call ends the program or allows for want of an argument") {
   CHECK(curfew_request_set_absent(nullptr, 0, nullptr) == CURFEW_INVALID_ARGUMENT);
   CHECK(curfew_request_set_unknown(nullptr, 0, nullptr) == CURFEW_INVALID_ARGUMENT);
   CHECK(curfew_decide(nullptr, nullptr, nullptr) == CURFEW_INVALID_ARGUMENT);
+  CHECK(curfew_recorder_new(nullptr, 0, CURFEW_RECORD_COUNT, nullptr, nullptr) ==
+        CURFEW_INVALID_ARGUMENT);
+  CHECK(curfew_recorder_use(nullptr, nullptr, nullptr) == CURFEW_INVALID_ARGUMENT);
+  CHECK(curfew_decide_recorded(nullptr, nullptr, nullptr, nullptr) == CURFEW_INVALID_ARGUMENT);
+  CHECK(curfew_recorder_read(nullptr, nullptr, 0, nullptr, nullptr) == CURFEW_INVALID_ARGUMENT);
   CHECK(curfew_verdict_allows(nullptr) == 0);
   Verdict verdict;
   CHECK(curfew_verdict_allows(verdict.handle) == 0);
@@ -329,6 +337,141 @@ TEST_CASE("embed: no call ends the program or allows for want of an argument") {
   CHECK(curfew_decide(other.handle, request.handle, verdict.handle) == CURFEW_INVALID_ARGUMENT);
   CHECK(curfew_verdict_allows(verdict.handle) == 0);
   CHECK(curfew_verdict_reason_count(verdict.handle, CURFEW_ALLOWS) == 0);
+}
+
+struct Recorder {
+  Recorder(const Policy& policy, curfew_record_when_full when_full) {
+    REQUIRE(curfew_recorder_new(policy.handle, 1, when_full, &handle, nullptr) == CURFEW_OK);
+  }
+  ~Recorder() { curfew_recorder_free(handle); }
+  Recorder(const Recorder&) = delete;
+  Recorder& operator=(const Recorder&) = delete;
+
+  // What is there, as far as `room` goes.
+  Bytes Read(std::size_t room, std::uint64_t& dropped) {
+    Bytes buffer(room);
+    std::size_t written = 0;
+    CHECK(curfew_recorder_read(handle, buffer.data(), buffer.size(), &written, &dropped) ==
+          CURFEW_OK);
+    buffer.resize(written);
+    return buffer;
+  }
+
+  curfew_recorder* handle = nullptr;
+};
+
+TEST_CASE("embed: decisions are on record, and what was dropped is told") {
+  const Policy policy;
+  Request request(policy, CURFEW_EXEC);
+  SetExec(request);
+  curfew_request_set_now(request.handle, 1'780'000'000'123);
+  curfew_request_leave_out_the_rest(request.handle);
+  Verdict verdict;
+  Recorder recorder(policy, CURFEW_RECORD_COUNT);
+  const auto decide = [&] {
+    return curfew_decide_recorded(recorder.handle, policy.handle, request.handle, verdict.handle);
+  };
+  REQUIRE(decide() == CURFEW_OK);
+  CHECK(curfew_verdict_allows(verdict.handle) == 1);
+  CHECK(request.Text("exec.program", "/bin/sh") == CURFEW_OK);
+  REQUIRE(decide() == CURFEW_OK);
+  CHECK(curfew_verdict_allows(verdict.handle) == 0);
+
+  std::uint64_t dropped = 1;
+  Bytes bytes = recorder.Read(CURFEW_RECORD_BYTES_MAX, dropped);
+  CHECK(dropped == 0);
+  ByteView rest(bytes);
+  record::RecordReader reader;
+  const auto allowed = reader.Read(rest);
+  REQUIRE(allowed);
+  CHECK(allowed->effect == module::Effect::Allow);
+  CHECK(allowed->generation == 7);
+  CHECK(ToString(allowed->policy) == curfew_policy_digest(policy.handle));
+  CHECK(allowed->time_ms() == 1'780'000'000'123);
+  CHECK(allowed->request.value(schema::slot::ExecProgram).text() == "/usr/bin/python3");
+  const auto denied = reader.Read(rest);
+  REQUIRE(denied);
+  CHECK(denied->effect == module::Effect::Deny);
+  CHECK(rest.empty());
+
+  // One record at a time, where there is room for no more.
+  REQUIRE(decide() == CURFEW_OK);
+  REQUIRE(decide() == CURFEW_OK);
+  std::array<std::uint8_t, 64> little{};
+  std::size_t written = 1;
+  CHECK(curfew_recorder_read(recorder.handle, little.data(), little.size(), &written, nullptr) ==
+        CURFEW_TOO_LARGE);
+  CHECK(written == 0);
+  bytes = recorder.Read(bytes.size() / 2 + 64, dropped);
+  rest = bytes;
+  CHECK(reader.Read(rest));
+  CHECK(rest.empty());
+  bytes = recorder.Read(CURFEW_RECORD_BYTES_MAX, dropped);
+  rest = bytes;
+  CHECK(reader.Read(rest));
+
+  for (int i = 0; i < 2000; ++i) CHECK(decide() == CURFEW_OK);
+  bytes = recorder.Read(std::size_t{1} << 20, dropped);
+  CHECK(dropped > 0);
+  CHECK(decide() == CURFEW_OK);
+  std::uint64_t lost = 0;
+  rest = bytes;
+  while (!rest.empty()) lost += reader.Read(rest)->lost;
+  CHECK(lost == 0);
+  bytes = recorder.Read(CURFEW_RECORD_BYTES_MAX, dropped);
+  rest = bytes;
+  CHECK(reader.Read(rest)->lost == dropped);
+
+  // Of another policy nothing is decided until the recorder is told.
+  const Policy other;
+  Request of_other(other, CURFEW_EXEC);
+  SetExec(of_other);
+  const auto decide_other = [&] {
+    return curfew_decide_recorded(recorder.handle, other.handle, of_other.handle, verdict.handle);
+  };
+  CHECK(decide_other() == CURFEW_INVALID_ARGUMENT);
+  CHECK(curfew_verdict_allows(verdict.handle) == 0);
+  REQUIRE(curfew_recorder_use(recorder.handle, other.handle, nullptr) == CURFEW_OK);
+  CHECK(decide_other() == CURFEW_OK);
+  CHECK(curfew_verdict_allows(verdict.handle) == 1);
+  CHECK(decide() == CURFEW_INVALID_ARGUMENT);
+}
+
+TEST_CASE("embed: where a recorder blocks, every decision of the thread beside is on record") {
+  const Policy policy(CURFEW_ENGINE_NATIVE);
+  Request request(policy, CURFEW_EXEC);
+  SetExec(request);
+  Recorder recorder(policy, CURFEW_RECORD_BLOCK);
+  Verdict verdict;
+  constexpr std::size_t kDecisions = 5000;
+  int wrong = 0;
+  std::thread decides([&] {  // without Catch, which is of one thread
+    for (std::size_t i = 0; i < kDecisions; ++i) {
+      const bool done = curfew_decide_recorded(recorder.handle, policy.handle, request.handle,
+                                               verdict.handle) == CURFEW_OK;
+      if (!done || curfew_verdict_allows(verdict.handle) != 1) ++wrong;
+    }
+  });
+  record::RecordReader reader;
+  std::size_t read = 0;
+  std::uint64_t dropped = 0;
+  while (read < kDecisions) {
+    const Bytes bytes = recorder.Read(CURFEW_RECORD_BYTES_MAX, dropped);
+    ByteView rest = bytes;
+    for (; !rest.empty(); ++read) REQUIRE(reader.Read(rest)->lost == 0);
+  }
+  decides.join();
+  CHECK(wrong == 0);
+  CHECK(dropped == 0);
+
+  // And where nobody reads any more it goes on.
+  curfew_recorder_close(recorder.handle);
+  for (int i = 0; i < 1000; ++i) {
+    CHECK(curfew_decide_recorded(recorder.handle, policy.handle, request.handle, verdict.handle) ==
+          CURFEW_OK);
+  }
+  recorder.Read(CURFEW_RECORD_BYTES_MAX, dropped);
+  CHECK(dropped > 0);
 }
 
 TEST_CASE("embed: a prepared request is answered as any, until a fact that lasts is set again") {
