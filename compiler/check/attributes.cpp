@@ -5,7 +5,8 @@
 #include "compiler/values/quantity.h"
 
 #include <algorithm>
-#include <set>
+
+#include <fmt/format.h>
 
 namespace curfew::check {
 namespace {
@@ -68,9 +69,9 @@ std::optional<model::Type> ReadType(const syntax::TypeExpr& text, const std::str
       for (int i = 0; i < static_cast<int>(schema::TypeKind::Enum); ++i) {
         words.push_back(schema::WordOf(static_cast<schema::TypeKind>(i)));
       }
-      const std::string_view nearest = Nearest(name.text, words);
-      auto draft = sink.Report(name.span, diag::UnknownType, name.text, DidYouMean(nearest));
-      if (!nearest.empty()) draft.Fix(name.span, std::string(nearest));
+      const Guess guess = Nearest(name.text, words);
+      OfferGuess(sink.Report(name.span, diag::UnknownType, name.text, DidYouMean(guess)), name.span,
+                 guess);
       return std::nullopt;
     }
     type.kind = *kind;
@@ -101,8 +102,8 @@ model::Type TypeOf(const schema::Type& type) {
   return result;
 }
 
-void DeclareAttributes(std::span<const syntax::AttributesDecl* const> declarations,
-                       model::PolicyModel& model, diagnostics::Sink& sink) {
+UnreadAttributes DeclareAttributes(std::span<const syntax::AttributesDecl* const> declarations,
+                                   model::PolicyModel& model, diagnostics::Sink& sink) {
 #define CURFEW_ENUM(enum_name, ...)                                                        \
   {                                                                                        \
     const schema::EnumInfo& info = schema::InfoOf(schema::Enum::enum_name);                \
@@ -118,13 +119,19 @@ void DeclareAttributes(std::span<const syntax::AttributesDecl* const> declaratio
     const syntax::AttributeDecl* declaration;
   };
   std::vector<Row> rows;
+  UnreadAttributes unread;
   for (const syntax::AttributesDecl* declaration : declarations) {
     const syntax::Name& subject = declaration->subject;
     if (std::find(std::begin(kSubjects), std::end(kSubjects), subject.text) ==
         std::end(kSubjects)) {
-      const std::string_view nearest = Nearest(subject.text, kSubjects);
-      auto draft = sink.Report(subject.span, diag::WrongSubject, subject.text, DidYouMean(nearest));
-      if (!nearest.empty()) draft.Fix(subject.span, std::string(nearest));
+      const Guess guess = Nearest(subject.text, kSubjects);
+      OfferGuess(sink.Report(subject.span, diag::WrongSubject, subject.text, DidYouMean(guess)),
+                 subject.span, guess);
+      for (const syntax::AttributeDecl& attribute : declaration->attributes) {
+        for (const std::string_view meant : kSubjects) {
+          unread.insert(fmt::format("{}.{}", meant, attribute.name.text));
+        }
+      }
       continue;
     }
     for (const syntax::AttributeDecl& attribute : declaration->attributes) {
@@ -153,13 +160,17 @@ void DeclareAttributes(std::span<const syntax::AttributesDecl* const> declaratio
     }
     if (model.declared.size() == most) {
       sink.Report(attribute.name.span, diag::TooManyAttributes, static_cast<std::int64_t>(most));
-      return;
+      for (; i < rows.size(); ++i) unread.insert(rows[i].path);
+      break;
     }
     if (auto type = ReadType(attribute.type, rows[i].path, model, sink)) {
       model.declared.push_back(
           {rows[i].path, *type, attribute.restated.has_value(), attribute.name.span});
+    } else {
+      unread.insert(rows[i].path);
     }
   }
+  return unread;
 }
 
 std::optional<FoundAttribute> FindAttribute(const model::PolicyModel& model, schema::Action action,

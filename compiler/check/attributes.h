@@ -5,7 +5,9 @@
 #include "compiler/model/policy_model.h"
 #include "compiler/syntax/ast.h"
 
+#include <functional>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -15,9 +17,12 @@ namespace curfew::check {
 
 model::Type TypeOf(const schema::Type& type);
 
+// Paths of what is declared with a mistake: under each subject that a misspelt one may mean.
+using UnreadAttributes = std::set<std::string, std::less<>>;
+
 // Fills enums and declared attributes, sorted by path.
-void DeclareAttributes(std::span<const syntax::AttributesDecl* const> declarations,
-                       model::PolicyModel& model, diagnostics::Sink& sink);
+UnreadAttributes DeclareAttributes(std::span<const syntax::AttributesDecl* const> declarations,
+                                   model::PolicyModel& model, diagnostics::Sink& sink);
 
 // What the requests of one action carry at a path.
 struct FoundAttribute {

@@ -78,6 +78,12 @@ bool AccessMeets(const model::AccessGrant& a, const model::AccessGrant& b) {
   });
 }
 
+bool TokenOutlivesTtl(const model::Class& bounds) {
+  const auto& token = bounds.identity.token;
+  const auto& ttl = bounds.lifetime.ttl;
+  return token && ttl && token->token.lives_ms > ttl->value.most;
+}
+
 }  // namespace
 
 Chains::Chains(Context& context) : context_(context) {
@@ -295,11 +301,16 @@ void CheckToken(Context& context, const model::Class& of) {
     base = link;
   }
   const model::Class bounds = BoundsOf(context.model, of);
+  if (!TokenOutlivesTtl(bounds)) return;
   const auto& effective = bounds.identity.token;
   const auto& ttl = bounds.lifetime.ttl;
-  if (!effective || !ttl || effective->token.lives_ms <= ttl->value.most) return;
-  // Where neither is of this class, it was said above.
-  if (of.chain.size() > 1 && !of.identity.token && !of.lifetime.ttl) return;
+  if (of.chain.size() > 1) {
+    // Where neither is of this class, it was said above; so it was where the token is too long
+    // there already.
+    if (!of.identity.token && !of.lifetime.ttl) return;
+    const model::Class above = BoundsOf(context.model, At(context.model, *(of.chain.end() - 2)));
+    if (TokenOutlivesTtl(above) && above.identity.token->span == effective->span) return;
+  }
   context.sink
       .Report(effective->span, diag::TokenOutlivesTtl,
               values::DurationText(effective->token.lives_ms),

@@ -50,10 +50,9 @@ std::optional<std::string> ClaimId(Context& context, std::string_view scope,
 
 void ReportUnknown(Context& context, std::string_view what, const syntax::Name& name,
                    std::span<const std::string_view> candidates) {
-  const std::string_view nearest = Nearest(name.text, candidates);
-  auto draft =
-      context.sink.Report(name.span, diag::UnknownName, what, name.text, DidYouMean(nearest));
-  if (!nearest.empty()) draft.Fix(name.span, std::string(nearest));
+  const Guess guess = Nearest(name.text, candidates);
+  OfferGuess(context.sink.Report(name.span, diag::UnknownName, what, name.text, DidYouMean(guess)),
+             name.span, guess);
 }
 
 }  // namespace curfew::check

@@ -37,6 +37,9 @@ struct Context {
   std::size_t named_elements = 0;
   // Lists with mistakes of their own, which are not said again where the list is named.
   std::set<std::string, std::less<>> broken_lists = {};
+  // Classes, and the floor, whose `tls` or `secrets` has a mistake: what rests on it is not judged.
+  std::set<std::string, std::less<>> unread_tls = {};
+  std::set<std::string, std::less<>> unread_secrets = {};
 };
 
 // The id of a rule that says `text`: `scope.label`, or `scope.effect_HHHHHHHHHHHH`. Nothing when

@@ -326,12 +326,13 @@ std::optional<ExpressionChecker::Found> ExpressionChecker::Find(std::string_view
   if (context_.partial && (path.starts_with("task.") || path.starts_with("caller."))) {
     return std::nullopt;
   }
+  if (context_.names.unread_attributes.contains(path)) return std::nullopt;
   if (readable_.of_class_when) {
     std::erase_if(candidates, [](std::string_view name) { return !MayBeReadByClass(name); });
   }
-  const std::string_view nearest = Nearest(path, candidates);
-  auto draft = context_.sink.Report(span, diag::UnknownAttribute, path, DidYouMean(nearest));
-  if (!nearest.empty()) draft.Fix(span, std::string(nearest));
+  const Guess guess = NearestPath(path, candidates);
+  OfferGuess(context_.sink.Report(span, diag::UnknownAttribute, path, DidYouMean(guess)), span,
+             guess);
   return std::nullopt;
 }
 
@@ -349,7 +350,7 @@ ExpressionChecker::MaybeTyped ExpressionChecker::Attribute(const syntax::Expr& e
 }
 
 ExpressionChecker::MaybeTyped ExpressionChecker::Has(const syntax::Expr& expr) {
-  const auto found = Find(expr.text, expr.span);
+  const auto found = Find(expr.text, expr.operator_span);
   if (!found) return std::nullopt;
   if (!found->type.optional) {
     context_.sink.Report(expr.span, diag::AlwaysThere, expr.text);

@@ -75,10 +75,9 @@ std::optional<Scalar> FromString(Context& context, const syntax::Expr& expr,
       const auto& of = context.model.enums[static_cast<std::size_t>(type.enumeration)].values;
       // The value itself is the nearest, where it is one of them.
       const std::vector<std::string_view> names(of.begin(), of.end());
-      const std::string_view meant = Nearest(expr.text, names);
-      auto draft = context.sink.Report(expr.span, diag::TypeMismatch, "string",
-                                       model::Print(context.model, type));
-      if (!meant.empty()) draft.Fix(expr.span, std::string(meant));
+      OfferGuess(context.sink.Report(expr.span, diag::TypeMismatch, "string",
+                                     model::Print(context.model, type)),
+                 expr.span, Nearest(expr.text, names));
       return std::nullopt;
     }
     case TypeKind::Bool:

@@ -84,7 +84,7 @@ class Collector {
 
   Names Finish() {
     model_.packages.assign(packages_.begin(), packages_.end());
-    DeclareAttributes(attributes_, model_, sink_);
+    names_.unread_attributes = DeclareAttributes(attributes_, model_, sink_);
     const auto by_name = [](const auto& a, const auto& b) { return a.name < b.name; };
     std::sort(model_.images.begin(), model_.images.end(), by_name);
     for (std::size_t i = 0; i < model_.images.size(); ++i) {
@@ -92,7 +92,7 @@ class Collector {
     }
     std::sort(secrets_.begin(), secrets_.end(),
               [](const auto* a, const auto* b) { return a->name.text < b->name.text; });
-    DeclareSecrets(secrets_, model_, sink_, partial_);
+    names_.unread_secrets = DeclareSecrets(secrets_, model_, sink_, partial_);
     for (std::size_t i = 0; i < model_.secrets.size(); ++i) {
       names_.secrets.emplace(model_.secrets[i].name,
                              model::SecretId{static_cast<std::uint32_t>(i)});
@@ -144,23 +144,94 @@ class Collector {
   std::vector<const syntax::SandboxDecl*> classes_;
 };
 
-}  // namespace
+// The candidates met so far that are nearest to one name.
+class Search {
+ public:
+  explicit Search(std::string_view name)
+      : name_(name),
+        limit_(std::clamp<std::size_t>(name.size() / 3, 1, 3)),
+        distance_(limit_ + 1) {}
 
-std::string_view Nearest(std::string_view name, std::span<const std::string_view> candidates) {
-  const std::size_t limit = std::clamp<std::size_t>(name.size() / 3, 1, 3);
-  std::string_view nearest;
-  std::size_t best = limit + 1;
-  for (const std::string_view candidate : candidates) {
-    const std::size_t distance = EditDistance(name, candidate, limit);
-    if (distance >= best) continue;
-    best = distance;
-    nearest = candidate;
+  // `part` of a candidate is what is compared.
+  void Look(std::string_view candidate, std::string_view part) {
+    const std::size_t distance = EditDistance(name_, part, limit_);
+    if (distance > distance_ || distance > limit_ || candidate == nearest_) return;
+    is_alone_ = distance < distance_;
+    if (is_alone_) nearest_ = candidate;
+    distance_ = distance;
   }
-  return nearest;
+
+  // What is as near elsewhere makes both unsure.
+  void Join(const Search& other) {
+    if (other.nearest_.empty()) return;
+    if (other.distance_ < distance_) {
+      *this = other;
+    } else if (other.distance_ == distance_) {
+      is_alone_ = false;
+    }
+  }
+
+  [[nodiscard]] Guess found() const {
+    return {nearest_, is_alone_ && distance_ * 2 < name_.size()};
+  }
+
+ private:
+  std::string_view name_;
+  std::size_t limit_;
+  std::size_t distance_;  // of the nearest
+  std::string_view nearest_;
+  bool is_alone_ = false;
+};
+
+// What stands in `candidate` in the place of the segment of `path` from `begin` to `end`, where all
+// else is the same.
+std::optional<std::string_view> SegmentThatDiffers(std::string_view candidate,
+                                                   std::string_view path, std::size_t begin,
+                                                   std::size_t end) {
+  const std::string_view head = path.substr(0, begin);
+  const std::string_view tail = path.substr(end);
+  if (candidate.size() <= head.size() + tail.size()) return std::nullopt;
+  if (!candidate.starts_with(head) || !candidate.ends_with(tail)) return std::nullopt;
+  const auto segment = candidate.substr(begin, candidate.size() - head.size() - tail.size());
+  if (segment.find('.') != std::string_view::npos) return std::nullopt;
+  return segment;
 }
 
-std::string DidYouMean(std::string_view nearest) {
-  return nearest.empty() ? std::string() : fmt::format("; did you mean `{}`?", nearest);
+}  // namespace
+
+Guess Nearest(std::string_view name, std::span<const std::string_view> candidates) {
+  Search search(name);
+  for (const std::string_view candidate : candidates) search.Look(candidate, candidate);
+  return search.found();
+}
+
+Guess NearestPath(std::string_view path, std::span<const std::string_view> candidates) {
+  // By the segment that differs: a change of one is as near in a short path as in a long one.
+  std::optional<Search> nearest;
+  for (std::size_t begin = 0; begin <= path.size();) {
+    const std::size_t end = std::min(path.find('.', begin), path.size());
+    Search search(path.substr(begin, end - begin));
+    for (const std::string_view candidate : candidates) {
+      if (const auto segment = SegmentThatDiffers(candidate, path, begin, end)) {
+        search.Look(candidate, *segment);
+      }
+    }
+    if (nearest) {
+      nearest->Join(search);
+    } else if (!search.found().name.empty()) {
+      nearest = search;
+    }
+    begin = end + 1;
+  }
+  return nearest ? nearest->found() : Guess();
+}
+
+std::string DidYouMean(const Guess& guess) {
+  return guess.name.empty() ? std::string() : fmt::format("; did you mean `{}`?", guess.name);
+}
+
+void OfferGuess(diagnostics::Draft draft, Span span, const Guess& guess) {
+  if (guess.is_sure) draft.Fix(span, std::string(guess.name));
 }
 
 bool IsFreeClassName(std::string_view name) { return !IsOneOf(name, kNoClass); }

@@ -7,6 +7,7 @@
 #include "compiler/syntax/ast.h"
 
 #include <map>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -16,11 +17,20 @@ namespace curfew::check {
 
 using syntax::Span;
 
-// The name among `candidates` that `name` is most likely meant to be, or empty.
-std::string_view Nearest(std::string_view name, std::span<const std::string_view> candidates);
+// What an unknown name is most likely meant to be.
+struct Guess {
+  std::string_view name;  // of a candidate; empty where none is near
+  // No other candidate is as near, and most letters are the same: a tool may write it.
+  bool is_sure = false;
+};
+Guess Nearest(std::string_view name, std::span<const std::string_view> candidates);
+// Of dotted paths: those that differ in one segment, which alone is measured.
+Guess NearestPath(std::string_view path, std::span<const std::string_view> candidates);
 
 // "; did you mean `x`?" or nothing; what the messages of unknown names end in.
-std::string DidYouMean(std::string_view nearest);
+std::string DidYouMean(const Guess& guess);
+// The fix that goes with it, where the guess is sure.
+void OfferGuess(diagnostics::Draft draft, Span span, const Guess& guess);
 
 // Words that ids of built-in reasons use (language.md section 5.7).
 [[nodiscard]] bool IsFreeClassName(std::string_view name);
@@ -44,6 +54,10 @@ struct Names {
   std::vector<const syntax::SandboxDecl*> floors;  // `every sandbox`
   std::vector<const syntax::Rule*> rules;          // of the whole set
   std::vector<const syntax::TestDecl*> tests;
+  // Declared with a mistake, and so neither known nor misspelt: paths of attributes, and names of
+  // secrets of which nobody can say where they go.
+  std::set<std::string, std::less<>> unread_attributes;
+  std::set<std::string, std::less<>> unread_secrets;
   bool has_too_many_classes = false;  // which was reported; nothing else is worth a look
 
   [[nodiscard]] std::vector<std::string_view> ImageNames() const;

@@ -8,12 +8,18 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
+#include <span>
+#include <string>
 #include <vector>
 
 #include <fmt/format.h>
 
 namespace curfew::check {
 namespace {
+
+// Rules that want `tls inspect`: so many of a class are pointed at.
+constexpr std::size_t kReadingShown = 8;
 
 using model::EgressRule;
 using model::EgressTarget;
@@ -51,6 +57,13 @@ std::optional<std::string> RequestOfBoth(const EgressRule& a, const EgressRule& 
   return std::nullopt;
 }
 
+// Whether a link of a chain, or the floor, is among those with a mistake.
+bool IsUnread(const std::set<std::string, std::less<>>& unread,
+              std::span<const model::Class* const> chain) {
+  return std::any_of(chain.begin(), chain.end(),
+                     [&](const model::Class* link) { return unread.contains(link->name); });
+}
+
 // Of secrets that rules use: each is granted, and no request would go with two.
 void CheckSecrets(Context& context, const model::Class& of, ClassIndexes& indexes) {
   const auto chain = ChainOf(context.model, of);
@@ -66,7 +79,7 @@ void CheckSecrets(Context& context, const model::Class& of, ClassIndexes& indexe
   for (const EgressRule& own : of.network.rules) {
     if (!own.secret) continue;
     const model::Secret& secret = At(context.model, *own.secret);
-    if (!is_granted(*own.secret)) {
+    if (!is_granted(*own.secret) && !IsUnread(context.unread_secrets, chain)) {
       context.sink.Report(own.span, diag::SecretNotGranted, secret.name)
           .Note(secret.span, diag::DeclaredHere, secret.name);
     }
@@ -99,11 +112,19 @@ void CheckSecrets(Context& context, const model::Class& of, ClassIndexes& indexe
 void CheckNetworkReach(Context& context, const model::Class& of, ClassIndexes& indexes) {
   CheckSecrets(context, of, indexes);
   if (BoundsOf(context.model, of).network.tls == model::Tls::Inspect) return;
+  if (IsUnread(context.unread_tls, ChainOf(context.model, of))) return;
+  // One line is missing, however many rules want it.
+  std::vector<source::Span> reading;
   for (const EgressRule& rule : of.network.rules) {
     if (rule.effect == EgressRule::Effect::Allow && model::ReadsInsideTls(rule)) {
-      context.sink.Report(rule.span, diag::InspectionMissing);
+      reading.push_back(rule.span);
     }
   }
+  if (reading.empty()) return;
+  std::sort(reading.begin(), reading.end());
+  auto draft = context.sink.Report(reading.front(), diag::InspectionMissing);
+  const std::size_t shown = std::min(reading.size(), kReadingShown);
+  for (std::size_t i = 1; i < shown; ++i) draft.Note(reading[i], diag::AllowedHere);
 }
 
 }  // namespace curfew::check

@@ -22,6 +22,7 @@ void PlaneChecker::operator()(const syntax::TlsStatement& statement) {
   } else if (statement.mode.text == "names") {
     class_.network.tls = model::Tls::Names;
   } else {
+    context_.unread_tls.insert(class_.name);
     ReportUnknown(context_, "way to treat TLS", statement.mode, kModes);
   }
 }

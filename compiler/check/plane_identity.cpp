@@ -35,6 +35,7 @@ void PlaneChecker::operator()(const syntax::SecretsStatement& statement) {
   model::SecretsGrant grant{{}, statement.span};
   for (const syntax::Name& name : statement.secrets) {
     const auto secret = FindSecret(context_, name);
+    if (!secret) context_.unread_secrets.insert(class_.name);
     if (!secret || !Once("secrets " + name.text, name.span)) continue;
     grant.secrets.push_back({IdOf("identity.secrets." + name.text), *secret});
   }

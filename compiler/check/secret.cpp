@@ -29,7 +29,8 @@ class SecretReader {
   SecretReader(diagnostics::Sink& sink, Secret& secret) : sink_(sink), secret_(secret) {}
 
   void ReadSource(const syntax::SecretSource& from);
-  void ReadSend(const syntax::SecretSend& send);
+  // Whether it is known where the secret goes.
+  bool ReadSend(const syntax::SecretSend& send);
 
  private:
   void Wrong(Span span, std::string_view what, std::string_view why) {
@@ -37,9 +38,9 @@ class SecretReader {
   }
   void Unknown(std::string_view what, const syntax::Name& name,
                std::span<const std::string_view> candidates) {
-    const std::string_view nearest = Nearest(name.text, candidates);
-    auto draft = sink_.Report(name.span, diag::UnknownName, what, name.text, DidYouMean(nearest));
-    if (!nearest.empty()) draft.Fix(name.span, std::string(nearest));
+    const Guess guess = Nearest(name.text, candidates);
+    OfferGuess(sink_.Report(name.span, diag::UnknownName, what, name.text, DidYouMean(guess)),
+               name.span, guess);
   }
   void ReadHeader(const syntax::String& text);
 
@@ -74,7 +75,7 @@ void SecretReader::ReadHeader(const syntax::String& text) {
   secret_.header = *name;
 }
 
-void SecretReader::ReadSend(const syntax::SecretSend& send) {
+bool SecretReader::ReadSend(const syntax::SecretSend& send) {
   constexpr std::string_view kForms[] = {"bearer", "basic", "header"};
   secret_.header = "authorization";
   if (send.header) {
@@ -103,14 +104,17 @@ void SecretReader::ReadSend(const syntax::SecretSend& send) {
           {host->name, place->port.value_or(values::PortOf(values::UrlScheme::Https))});
     }
   }
+  const bool whole = secret_.hosts.size() == send.targets.size();
   std::sort(secret_.hosts.begin(), secret_.hosts.end());
   secret_.hosts.erase(std::unique(secret_.hosts.begin(), secret_.hosts.end()), secret_.hosts.end());
+  return whole;
 }
 
 }  // namespace
 
-void DeclareSecrets(std::span<const syntax::SecretDecl* const> declarations,
-                    model::PolicyModel& model, diagnostics::Sink& sink, bool is_partial) {
+UnreadSecrets DeclareSecrets(std::span<const syntax::SecretDecl* const> declarations,
+                             model::PolicyModel& model, diagnostics::Sink& sink, bool is_partial) {
+  UnreadSecrets unread;
   for (const syntax::SecretDecl* declaration : declarations) {
     Secret secret;
     secret.name = declaration->name.text;
@@ -121,12 +125,13 @@ void DeclareSecrets(std::span<const syntax::SecretDecl* const> declarations,
     } else if (!is_partial) {
       sink.Report(secret.span, diag::SecretIncomplete, secret.name, "from");
     }
-    if (declaration->sends.empty() && !is_partial) {
-      sink.Report(secret.span, diag::SecretIncomplete, secret.name, "send");
+    if (declaration->sends.empty()) {
+      unread.insert(secret.name);
+      if (!is_partial) sink.Report(secret.span, diag::SecretIncomplete, secret.name, "send");
     }
     for (const syntax::SecretSend& send : declaration->sends) {
       if (&send == declaration->sends.data()) {
-        reader.ReadSend(send);
+        if (!reader.ReadSend(send)) unread.insert(secret.name);
       } else {
         sink.Report(send.span, diag::StatedTwice, "send")
             .Note(declaration->sends.front().span, diag::FirstHere);
@@ -134,6 +139,7 @@ void DeclareSecrets(std::span<const syntax::SecretDecl* const> declarations,
     }
     model.secrets.push_back(std::move(secret));
   }
+  return unread;
 }
 
 std::optional<model::SecretId> FindSecret(Context& context, const syntax::Name& name) {
@@ -165,7 +171,7 @@ bool MaySend(Context& context, const model::EgressRule& rule, model::SecretId id
       const bool is_meant = ports.first == ports.last &&
                             std::binary_search(secret.hosts.begin(), secret.hosts.end(),
                                                model::SecretHost{host->name, ports.first});
-      if (is_meant) continue;
+      if (is_meant || context.names.unread_secrets.contains(secret.name)) continue;
       context.sink
           .Report(span, diag::SecretNotFor, secret.name,
                   fmt::format("{}:{}", host->name, ports.first))

@@ -6,14 +6,20 @@
 #include "compiler/model/policy_model.h"
 #include "compiler/syntax/ast.h"
 
+#include <functional>
 #include <optional>
+#include <set>
 #include <span>
+#include <string>
 
 namespace curfew::check {
 
+// Names of secrets of which a mistake hides where they go.
+using UnreadSecrets = std::set<std::string, std::less<>>;
+
 // Fills the model's secrets, by name, in the order of `declarations`.
-void DeclareSecrets(std::span<const syntax::SecretDecl* const> declarations,
-                    model::PolicyModel& model, diagnostics::Sink& sink, bool is_partial);
+UnreadSecrets DeclareSecrets(std::span<const syntax::SecretDecl* const> declarations,
+                             model::PolicyModel& model, diagnostics::Sink& sink, bool is_partial);
 
 // The secret that `name` means; nothing after a report.
 std::optional<model::SecretId> FindSecret(Context& context, const syntax::Name& name);

@@ -195,16 +195,15 @@ void TestChecker::ReadField(const syntax::Field& field, std::string_view path, A
   }
   const bool host = path.starts_with("host.");
   if (!found || (found->origin == schema::Origin::Internal && !host)) {
-    if (context_.partial) return;
-    const std::string_view nearest = Nearest(path, PathsOf(context_.model, action));
+    if (context_.partial || context_.names.unread_attributes.contains(path)) return;
+    Guess guess = NearestPath(path, PathsOf(context_.model, action));
     auto draft =
-        context_.sink.Report(field.name.span, diag::UnknownAttribute, path, DidYouMean(nearest));
+        context_.sink.Report(field.name.span, diag::UnknownAttribute, path, DidYouMean(guess));
     // Where the rest of the path is right, the field's name is what is wrong.
-    const std::size_t parent = path.size() - field.name.text.size();
-    const bool is_sibling = nearest.size() > parent &&
-                            nearest.substr(0, parent) == path.substr(0, parent) &&
-                            nearest.find('.', parent) == std::string_view::npos;
-    if (is_sibling) draft.Fix(field.name.span, std::string(nearest.substr(parent)));
+    const std::string_view parent = path.substr(0, path.size() - field.name.text.size());
+    if (!guess.name.starts_with(parent)) return;
+    guess.name.remove_prefix(parent.size());
+    OfferGuess(draft, field.name.span, guess);
     return;
   }
   if (found->origin == schema::Origin::Derived) {
@@ -396,13 +395,13 @@ std::vector<model::ExpectedId> TestChecker::ReadIds(const std::vector<syntax::Na
     const bool known = known_ids_.empty() || is_reloaded_ ||
                        std::binary_search(known_ids_.begin(), known_ids_.end(), id.text);
     if (!known) {
-      std::string_view nearest;
+      Guess guess;
       if (known_ids_.size() <= kNearestIdsMax) {
         const std::vector<std::string_view> all(known_ids_.begin(), known_ids_.end());
-        nearest = Nearest(id.text, all);
+        guess = NearestPath(id.text, all);
       }
-      auto draft = context_.sink.Report(id.span, diag::UnknownRuleId, id.text, DidYouMean(nearest));
-      if (!nearest.empty()) draft.Fix(id.span, std::string(nearest));
+      OfferGuess(context_.sink.Report(id.span, diag::UnknownRuleId, id.text, DidYouMean(guess)),
+                 id.span, guess);
     }
     ids.push_back({id.text, id.span});
   }

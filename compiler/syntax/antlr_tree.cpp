@@ -140,9 +140,9 @@ class TreeReading {
     if (tree->quantified() != nullptr) {
       expr = Read(tree->quantified());
     } else if (tree->path() != nullptr) {
-      const Span has = SpanOf(tree->HAS());
-      expr = Leaf(ExprKind::Has, Join(has, SpanOf(tree->path())), TextOf(tree->path()));
-      expr.operator_span = has;
+      const Span path = SpanOf(tree->path());
+      expr = Leaf(ExprKind::Has, Join(SpanOf(tree->HAS()), path), TextOf(tree->path()));
+      expr.operator_span = path;
     } else {
       expr = Read(tree->comparison());
     }

@@ -100,7 +100,7 @@ struct Expr {
   ExprKind kind = ExprKind::True;
   Span span;  // with its parentheses, if any
   Span
-      operator_span;  // of `==`, `in`, `not`, `has`, …; of the variable of a quantifier; else empty
+      operator_span;  // of `==`, `in`, …; of the variable of a quantifier, path of `has`; else none
   std::string text;
   std::vector<Expr> operands;
   bool parenthesised = false;

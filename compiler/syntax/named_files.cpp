@@ -12,6 +12,12 @@ namespace {
 // So that no file is ever read as both.
 bool IsPolicy(std::string_view path) { return path.ends_with(".curfew"); }
 
+bool IsHeader(const Declaration& declaration) {
+  return std::holds_alternative<LanguageHeader>(declaration) ||
+         std::holds_alternative<PackageHeader>(declaration) ||
+         std::holds_alternative<UseHeader>(declaration);
+}
+
 class Follower {
  public:
   Follower(source::SourceMap& sources, std::vector<Ast>& files, diagnostics::Sink& sink,
@@ -21,9 +27,11 @@ class Follower {
   void Run() {
     for (std::size_t i = 0; i < files_.size(); ++i) {
       std::vector<Ast> used;
+      bool is_late = false;  // a `use` behind a declaration, which was reported
       for (Declaration& declaration : files_[i].declarations) {
+        is_late = is_late || !IsHeader(declaration);
         if (const auto* use = std::get_if<UseHeader>(&declaration)) {
-          Use(*use, files_[i].file, used);
+          if (!is_late) Use(*use, files_[i].file, used);
         } else if (auto* list = std::get_if<ListDecl>(&declaration)) {
           if (list->from) Fill(*list, files_[i].file);
         }

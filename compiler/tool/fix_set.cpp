@@ -13,6 +13,15 @@ namespace {
 
 using diagnostics::Diagnostic;
 
+// What such a diagnostic's fix writes is what the author most likely meant, and no more.
+bool IsGuess(std::uint16_t code) {
+  constexpr std::uint16_t kGuesses[] = {diag::MisspeltWord.code,     diag::UnknownName.code,
+                                        diag::UnknownAttribute.code, diag::UnknownRuleId.code,
+                                        diag::WrongSubject.code,     diag::TypeMismatch.code,
+                                        diag::UnknownType.code};
+  return std::find(std::begin(kGuesses), std::end(kGuesses), code) != std::end(kGuesses);
+}
+
 class Fixer {
  public:
   Fixer(const source::SourceMap& sources, const FixOptions& options)
@@ -63,6 +72,7 @@ class Fixer {
     CURFEW_TRY(Compilation made, Compile(texts));
     if (IsWorse(made, fixed.made)) return false;
     for (const std::size_t index : chosen) {
+      has_guessed_ = has_guessed_ || IsGuess(wanted[index].code);
       for (const diagnostics::Fix& fix : wanted[index].fixes) {
         fixed.done.push_back(fmt::format("{}: {} [{}]", fixed.made.sources.Describe(fix.span),
                                          HelpOf(fix, fixed.made.sources),
@@ -94,7 +104,8 @@ class Fixer {
       all = found.Sorted();
     }
     const std::vector<std::uint16_t>& codes = options_.codes;
-    std::erase_if(all, [&codes](const Diagnostic& one) {
+    std::erase_if(all, [&](const Diagnostic& one) {
+      if (has_guessed_ && IsGuess(one.code)) return true;
       return !codes.empty() && std::find(codes.begin(), codes.end(), one.code) == codes.end();
     });
     return all;
@@ -103,6 +114,7 @@ class Fixer {
   const source::SourceMap& named_;
   const FixOptions& options_;
   int compilations_ = 0;
+  bool has_guessed_ = false;
 };
 
 }  // namespace

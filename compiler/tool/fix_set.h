@@ -26,7 +26,8 @@ struct FixedSet {
 
 // Each round makes what can be made at once and compiles again. What leaves the set worse than it
 // was (more errors, or errors of an earlier station) is taken back, and its fixes are tried one by
-// one.
+// one. The guesses of one round are the last: none is made where another was made before, on which
+// it would rest.
 Result<FixedSet> FixSet(const source::SourceMap& sources, const FixOptions& options);
 
 // So many times a set is compiled; a set needs two rounds, seldom three.

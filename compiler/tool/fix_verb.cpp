@@ -25,10 +25,10 @@ class FixVerb : public ResultVerb {
   }
   [[nodiscard]] std::string_view example() const override {
     return "What was changed is printed, one change a line; what a misspelt name was taken for is "
-           "a "
-           "guess,\nso read it. Comments and layout stay. With `-` the\nmended text is printed, "
-           "and what was changed goes to standard error. A file that a given file names is never "
-           "changed: name it\nas well.\n"
+           "a guess,\nso read it. No guess is made on top of another: what one uncovers is said, "
+           "and left to the\nnext run. Comments and layout stay. With `-` the mended text is "
+           "printed, and what was changed\ngoes to standard error. A file that a given file names "
+           "is never changed: name it as well.\n"
            "exit status: 0 done, 2 with --dry-run when a file would change, 3 errors are left, 1 "
            "could not run\n\n"
            "example:\n  curfew fix policies/ --dry-run\n  curfew fix policies/ --code CUR9510";

@@ -92,6 +92,16 @@ TEST_CASE("what cannot be read is said where it is named") {
   says("hosts npm from \"loop\"\n", "symbolic links");
 }
 
+TEST_CASE("a `use` in the wrong place is one mistake, and its file is not looked for") {
+  const Workplace place;
+  place.Write("a.curfew", "language 1\nhosts npm [\"npm.example\"]\nuse \"absent.curfew\"\n");
+  const Ran ran = place.Shell("curfew check a.curfew");
+  INFO(ran.err);
+  CHECK(ran.status == 3);
+  CHECK_THAT(ran.err, Contains("[CUR2014]"));
+  CHECK_THAT(ran.err, !Contains("[CUR3014]"));
+}
+
 TEST_CASE("with a root, files name what lies below it and nothing else, for every verb") {
   const Workplace place;
   WriteSet(place);
