@@ -4,6 +4,7 @@
 #include "compiler/prove/check_uses.h"
 #include "compiler/prove/prover.h"
 #include "compiler/tool/asked_request.h"
+#include "compiler/tool/code_page.h"
 #include "compiler/tool/color_option.h"
 #include "compiler/tool/compile_set.h"
 #include "compiler/tool/root_option.h"
@@ -135,11 +136,7 @@ class LintVerb : public Verb {
                                    Printable(explain_, 60)));
       return exit_status::CouldNotRun;
     }
-    const std::string_view page = lint::PageOf(code);
-    console.Out(page.empty()
-                    ? fmt::format("# {} {}\n\n{}\n\n{}\n", diagnostics::CodeName(code), entry->name,
-                                  PatternOf(*entry), diagnostics::NameOf(entry->severity))
-                    : std::string(page));
+    console.Out(CodePage(*entry));
     return exit_status::Fine;
   }
 

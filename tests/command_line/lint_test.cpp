@@ -138,6 +138,13 @@ TEST_CASE("lint: explains each code and lists the rules") {
   CHECK_THAT(page.out, StartsWith("# CUR9205 DenyByPath\n"));
   CHECK_THAT(page.out, Contains("## How to fix"));
   CHECK_THAT(place.Shell("curfew lint --explain CUR3004").out, StartsWith("# CUR3004 "));
+  // Of an error it says why it is one, and what to do.
+  for (const char* code :
+       {"CUR1006", "CUR2004", "CUR4002", "CUR5062", "CUR6012", "CUR6501", "CUR9004", "CUR9701"}) {
+    const Ran said = place.Shell(fmt::format("curfew lint --explain {}", code));
+    INFO(said.out);
+    CHECK_THAT(said.out, Contains("## Why\n") && Contains("## How to fix\n"));
+  }
   const Ran none = place.Shell("curfew lint --explain CUR1");
   CHECK(none.status == 1);
   CHECK_THAT(none.err, Contains("is no code"));
