@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::string_view kHelp = "help";
 constexpr std::string_view kCompletion = "completion";
+constexpr std::string_view kCompletionSummary = "print the completion script for bash, zsh or fish";
 
 std::string TopHelp(const Program& program) {
   std::string text =
@@ -21,12 +22,13 @@ std::string TopHelp(const Program& program) {
     text += fmt::format("  {:<12} {}\n", name, summary);
   };
   for (const auto& verb : program.verbs) line(verb->name(), verb->summary());
-  line(kCompletion, "print the completion script for bash, zsh or fish");
+  line(kCompletion, kCompletionSummary);
   line(kHelp, "say how a verb is used");
   text += fmt::format(
       "\nexit status: 0 fine or allowed, 1 could not run, 2 the answer is no, 3 the policy is "
-      "invalid,\n4 a fact is missing. Every flag can be set by a CURFEW_* variable, as its help "
-      "says.\n\nexample:\n  {0} check policies/\n  {0} {2} fmt\n  eval \"$({0} {1} bash)\"\n",
+      "invalid,\n4 a fact is missing. Every flag can be set by a variable, as its help says: "
+      "CURFEW_CHECK_FORMAT\nfor the --format of check; CURFEW_COLOR, _ROOT, _STATE and _TRUST for "
+      "all verbs.\n\nexample:\n  {0} check policies/\n  {0} {2} fmt\n  eval \"$({0} {1} bash)\"\n",
       program.name, kCompletion, kHelp);
   return text;
 }
@@ -58,15 +60,23 @@ int RefuseVerb(const Program& program, Console& console, std::string_view name) 
                             is_flag ? DidYouMean(name, kFlags) : DidYouMean(name, names)));
 }
 
-// CURFEW_STATE for --state, in the tree below `app`.
-void NameVariables(CLI::App& app) {
+// What means the same for every verb that has it, and changes nothing of what a verb does.
+constexpr std::string_view kFlagsOfAll[] = {"color", "root", "state", "trust"};
+
+// CURFEW_STATE for --state, CURFEW_FMT_LIST for the --list of `fmt`, in the tree below `app`: a
+// variable that is meant for one verb says nothing to another.
+void NameVariables(CLI::App& app, std::string_view verb) {
   for (CLI::Option* option : app.get_options()) {
     if (option->get_lnames().empty() || option == app.get_help_ptr()) continue;
-    std::string variable = "CURFEW_" + option->get_lnames().front();
+    const std::string& flag = option->get_lnames().front();
+    const bool is_of_all =
+        std::find(std::begin(kFlagsOfAll), std::end(kFlagsOfAll), flag) != std::end(kFlagsOfAll);
+    std::string variable =
+        is_of_all ? fmt::format("CURFEW_{}", flag) : fmt::format("CURFEW_{}_{}", verb, flag);
     for (char& c : variable) c = c == '-' ? '_' : static_cast<char>(std::toupper(c));
     option->envname(variable);
   }
-  for (CLI::App* below : app.get_subcommands({})) NameVariables(*below);
+  for (CLI::App* below : app.get_subcommands({})) NameVariables(*below, verb);
 }
 
 // The first argument that looks like a flag and is none, if that is what went wrong.
@@ -113,13 +123,25 @@ int RunVerb(const Program& program, Verb& verb, std::span<const std::string> arg
   return verb.Run(console);
 }
 
+// In the form of a verb's own.
+std::string CompletionHelp(const Program& program) {
+  CLI::App app(std::string(kCompletionSummary), fmt::format("{} {}", program.name, kCompletion));
+  app.set_help_flag("-h,--help", "say how it is used");
+  std::string shell;
+  app.add_option("SHELL", shell, "bash, zsh or fish")->required();
+  app.footer(
+      fmt::format("exit status: 0 printed, 1 no such shell\n\nexample:\n  eval \"$({} {} bash)\"",
+                  program.name, kCompletion));
+  return app.help();
+}
+
 int PrintCompletion(const Program& program, std::span<const std::string> arguments,
                     Console& console) {
   const std::string usage =
       fmt::format("`{0} {1}` takes one of bash, zsh, fish; as in `eval \"$({0} {1} bash)\"`",
                   program.name, kCompletion);
   if (arguments.size() == 1 && (arguments.front() == "--help" || arguments.front() == "-h")) {
-    console.Out(usage + "\n");
+    console.Out(CompletionHelp(program));
     return exit_status::Fine;
   }
   const auto shell = arguments.size() == 1 ? ShellOf(arguments.front()) : std::nullopt;
@@ -179,17 +201,22 @@ std::unique_ptr<CLI::App> TreeOf(const Program& program, Verb& verb) {
   app->set_help_flag("-h,--help", "say how it is used");
   verb.Configure(*app);
   app->footer(std::string(verb.example()));
-  NameVariables(*app);
+  NameVariables(*app, verb.name());
   return app;
 }
 
 std::string DidYouMean(std::string_view written, std::span<const std::string_view> names) {
+  // The dashes of a flag are no part of its name.
+  const auto bare = [](std::string_view name) {
+    return name.substr(std::min(name.find_first_not_of('-'), name.size()));
+  };
+  const std::string_view word = bare(written);
+  const std::size_t limit = std::clamp<std::size_t>(word.size() / 3, 1, 3);
   std::string_view nearest;
-  std::size_t distance = 4;
+  std::size_t distance = limit + 1;
   for (const std::string_view name : names) {
-    const std::size_t d = EditDistance(written, name, distance);
-    // Half of a short name changed is another name.
-    if (d < distance && d * 2 <= name.size()) {
+    const std::size_t d = EditDistance(word, bare(name), limit);
+    if (d < distance) {
       nearest = name;
       distance = d;
     }

@@ -79,7 +79,7 @@ TEST_CASE("help is a result, with an example; without a verb it is a complaint")
     const Ran ran = Run(arguments);
     CHECK(ran.status == 0);
     CHECK(ran.out.find("p greet ana") != ran.out.npos);
-    CHECK(ran.out.find("CURFEW_OUT_LOUD") != ran.out.npos);
+    CHECK(ran.out.find("CURFEW_GREET_OUT_LOUD") != ran.out.npos);
   }
   CHECK(Run({"--help"}).out.find("greet it's people") != std::string::npos);
   CHECK(Run({"help", "--help"}).out == Run({"--help"}).out);
@@ -103,19 +103,28 @@ TEST_CASE("a typo gets the nearest name") {
         "curfew: greet: `--fromat` is no flag of this verb; did you mean `--format`?");
   CHECK(first_line(Run({"greet", "--fromat=json"})) ==
         "curfew: greet: `--fromat` is no flag of this verb; did you mean `--format`?");
+  // Half of a short name changed is another name.
+  CHECK(first_line(Run({"greet", "--foo"})) == "curfew: greet: `--foo` is no flag of this verb");
   CHECK(Run({"greet"}).status == exit_status::CouldNotRun);
   CHECK(Run({"greet", "ana", "--format", "xml"}).status == exit_status::CouldNotRun);
 }
 
-TEST_CASE("every flag has its variable, and the flag itself wins") {
-  setenv("CURFEW_FORMAT", "json", 1);
-  setenv("CURFEW_OUT_LOUD", "true", 1);
+TEST_CASE("every flag has its variable, which names the verb, and the flag itself wins") {
+  setenv("CURFEW_GREET_FORMAT", "json", 1);
+  setenv("CURFEW_GREET_OUT_LOUD", "true", 1);
   CHECK(Run({"greet", "ana"}).out == "json:ana!");
   CHECK(Run({"greet", "ana", "--format", "text"}).out == "text:ana!");
-  setenv("CURFEW_FORMAT", "xml", 1);
+  setenv("CURFEW_GREET_FORMAT", "xml", 1);
   CHECK(Run({"greet", "ana"}).status == exit_status::CouldNotRun);
+  unsetenv("CURFEW_GREET_FORMAT");
+  unsetenv("CURFEW_GREET_OUT_LOUD");
+
+  // What is meant for another verb is none of this one's.
+  setenv("CURFEW_FORMAT", "xml", 1);
+  setenv("CURFEW_LINT_FORMAT", "xml", 1);
+  CHECK(Run({"greet", "ana"}).out == "text:ana");
   unsetenv("CURFEW_FORMAT");
-  unsetenv("CURFEW_OUT_LOUD");
+  unsetenv("CURFEW_LINT_FORMAT");
 }
 
 TEST_CASE("completion knows verbs, their verbs, flags and values") {

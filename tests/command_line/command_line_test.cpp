@@ -576,8 +576,8 @@ TEST_CASE("completion scripts load in their shells") {
 TEST_CASE("the environment sets flags") {
   const Workplace place;
   WritePolicy(place);
-  CHECK_THAT(place.Shell("CURFEW_FORMAT=json curfew check p.curfew").out, StartsWith("{"));
-  CHECK(place.Shell("CURFEW_FORMAT=yaml curfew check p.curfew").status == 1);
+  CHECK_THAT(place.Shell("CURFEW_CHECK_FORMAT=json curfew check p.curfew").out, StartsWith("{"));
+  CHECK(place.Shell("CURFEW_CHECK_FORMAT=yaml curfew check p.curfew").status == 1);
 }
 
 }  // namespace
