@@ -50,7 +50,12 @@ LB : '{'; RB : '}'; LK : '['; RK : ']'; LP : '('; RP : ')';
 COLON : ':'; COMMA : ','; PIPE : '|'; QUESTION : '?'; PLUS : '+'; MINUS : '-';
 
 OPEN_STRING : '"' (~["\\\r\n] | '\\' ~[\r\n])* '\\'? ;       // ends with its line instead of a quote
-INVALID     : '//' ~[\r\n]* | '&&' | '||' | '\u007F'+ | . ;  // begins nothing; habits from elsewhere are whole tokens
+INVALID                                                      // begins nothing; habits from elsewhere are whole tokens
+  : '//' ~[\r\n]* | '&&' | '||' | '===' | '!==' | '=>' | '=<' | '<>'
+  | '\'' ~['\r\n]* '\''
+  | [a-z]+ '://' BARE+ | '/' BARE+ | '*' BARE+ | D+ '.' D+ '.' D BARE* | N ('.' [a-zA-Z0-9_]+)+ '/' BARE+
+  | '\u007F'+ | . ;
 
+fragment BARE : ~[ \t\r\n,;"'()[\]{}#] ;                      // what an author left without quotes
 fragment D : [0-9] ;
 fragment N : [a-zA-Z_] [a-zA-Z0-9_]* ;

@@ -97,10 +97,24 @@ std::vector<Token> Tokenize(std::string_view text) {
   }
 }
 
+Token AddedBracket(char bracket, std::uint32_t at) {
+  static constexpr std::string_view Brackets = "{}[]()";
+  static constexpr std::uint16_t Symbols[] = {CurfewLexer::LB, CurfewLexer::RB, CurfewLexer::LK,
+                                              CurfewLexer::RK, CurfewLexer::LP, CurfewLexer::RP};
+  const std::size_t place = Brackets.find(bracket);
+  CURFEW_CHECK(place != std::string_view::npos, "only brackets are added");
+  Token token;
+  token.begin = token.end = at;
+  token.symbol = Symbols[place];
+  token.kind = TokenKind::Punctuation;
+  token.added = bracket;
+  return token;
+}
+
 TokenSequence::TokenSequence(const TokenList& list) : list_(&list) {
-  for (std::size_t i = 0; i < list.parsable; ++i) {
+  for (std::size_t i = 0; i < list.tokens.size(); ++i) {
     const TokenKind kind = list.tokens[i].kind;
-    if (kind != TokenKind::Comment && kind != TokenKind::Doc) {
+    if (kind != TokenKind::Comment && kind != TokenKind::Doc && !list.tokens[i].skipped) {
       indexes_.push_back(static_cast<std::uint32_t>(i));
     }
   }

@@ -22,6 +22,9 @@ namespace curfew::syntax {
 // Every token of `text`, comments too, not yet judged. Linear.
 std::vector<Token> Tokenize(std::string_view text);
 
+// A bracket that the text lacks before byte `at`.
+Token AddedBracket(char bracket, std::uint32_t at);
+
 // The rules of the grammar that are parsed on their own.
 enum class Piece {
   Header,
@@ -47,7 +50,8 @@ enum class Piece {
   TestStep,
 };
 
-// The tokens that the parser sees: those of a list without comments. A position counts these.
+// The tokens that the parser sees: those of a list without comments and what
+// is skipped. A position counts these.
 class TokenSequence {
  public:
   // `list` outlives this.

@@ -159,6 +159,11 @@ bool IsPlaneWord(std::string_view word) {
   return false;
 }
 
+bool IsPlaneName(std::string_view word) {
+  return word == "image" || word == "identity" || word == "filesystem" || word == "network" ||
+         word == "lifetime" || word == "evidence";
+}
+
 std::optional<std::string_view> ReservedForm(Block block, std::string_view first,
                                              std::string_view second) {
   if (first == "approve" || first == "approval" || first == "approvals" ||

@@ -28,6 +28,9 @@ std::optional<std::string_view> HomeOf(std::string_view word);
 // Whether a statement of some plane, or a plane, begins with `word`.
 bool IsPlaneWord(std::string_view word);
 
+// Whether `word` is the name of a plane, of whose block it is the head.
+bool IsPlaneName(std::string_view word);
+
 // A form that the language keeps for later and that begins so, as a message says it.
 // `second` is the word behind `first`; labels are already taken off.
 std::optional<std::string_view> ReservedForm(Block block, std::string_view first,

@@ -6,8 +6,9 @@
 
 namespace curfew::syntax {
 
-// Reports at most one mistake, unless `silent` (an earlier mistake explains it), and cuts
-// `list.parsable` before the declaration that holds it. Linear.
-void CheckBrackets(TokenList& list, bool silent, diagnostics::Sink& sink);
+// Where brackets do not match, what is missing or too many is reported, and the tokens are mended
+// so that all else parses: see bracket_repair.h. A declaration that cannot be mended is reported
+// once and skipped, and reading goes on at the next one. Linear.
+void CheckBrackets(TokenList& list, diagnostics::Sink& sink);
 
 }  // namespace curfew::syntax

@@ -237,7 +237,8 @@ class Parser {
     if (continues && last_piece_ && ReportSwallowedLine(block, *last_piece_, piece_begin_, at_)) {
       return;
     }
-    ReportUnlessKnown(begin, begin + 1, [&] {
+    // `risk = low`: the sign behind the name was said.
+    ReportUnlessKnown(begin, begin + (TakesLabels(block) ? 2 : 1), [&] {
       if (const auto reserved = ReservedForm(block, word, Text(at_ + 1)); reserved && !continues) {
         sink_.Report(span, diag::ReservedForm, *reserved);
       } else if (continues || !is_word) {
@@ -451,11 +452,10 @@ class Parser {
       *first = span;
     }
     const auto* language = std::get_if<LanguageHeader>(&*header);
+    // Without a fix: what the file means is not known here.
     if (language != nullptr && language->version.text != LanguageVersion) {
-      sink_
-          .Report(language->version.span, diag::UnknownLanguage, language->version.text,
-                  std::string(LanguageVersion))
-          .Fix(language->version.span, std::string(LanguageVersion));
+      sink_.Report(language->version.span, diag::UnknownLanguage, language->version.text,
+                   std::string(LanguageVersion));
     }
     return header;
   }
@@ -653,8 +653,10 @@ Continuation ContinuationOf(const TokenList& tokens) {
     if ((text == "}" || text == "]" || text == ")") && depth > 0) --depth;
     if (depth > limits::NestingMax) return {};
   }
+  // What is open here is not missing: it is not written yet.
   TokenList open = tokens;
-  open.parsable = open.tokens.size();
+  std::erase_if(open.tokens, [](const Token& token) { return token.added != 0; });
+  for (Token& token : open.tokens) token.skipped = false;
   Sink mistakes;  // what is not written yet is none
   Parser parser(open, mistakes);
   static_cast<void>(parser.Run());

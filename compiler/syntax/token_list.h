@@ -33,6 +33,8 @@ struct Token {
   TokenKind kind = TokenKind::Invalid;
   bool starts_line = false;  // nothing but white space stands before it on its line
   bool reported = false;     // its own mistake is in the sink: what follows from it is not reported
+  bool skipped = false;      // a bracket too many, or near brackets that make no sense: not parsed
+  char added = 0;            // the bracket that is missing here, of no width: reported, and parsed
 };
 
 // The tokens of one file, in order.
@@ -40,10 +42,11 @@ struct TokenList {
   source::FileId file = source::Span::Nowhere;
   std::string_view text;  // the whole file; owned by the SourceMap
   std::vector<Token> tokens;
-  // Only this many are given to the parser: behind them brackets do not match, which is reported.
-  std::size_t parsable = 0;
+  bool is_whole = true;  // false where declarations are not given to the parser, which is reported
 
+  // Of a bracket that was added the text lies in the token.
   [[nodiscard]] std::string_view TextOf(const Token& token) const {
+    if (token.added != 0) return {&token.added, 1};
     return text.substr(token.begin, token.end - token.begin);
   }
   [[nodiscard]] source::Span SpanOf(const Token& token) const {
@@ -52,7 +55,7 @@ struct TokenList {
 };
 
 // Reports what the text itself gets wrong: encoding, hidden characters, literals, the balance and
-// depth of brackets. Linear in the file.
+// depth of brackets (see brackets.h for what becomes of those). Linear in the file.
 TokenList Lex(const source::SourceMap& sources, source::FileId file, diagnostics::Sink& sink);
 
 }  // namespace curfew::syntax
