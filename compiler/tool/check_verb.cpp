@@ -4,12 +4,16 @@
 #include "compiler/ir/print.h"
 #include "compiler/lower/lower.h"
 #include "compiler/model/print.h"
+#include "compiler/module/policy_module.h"
 #include "compiler/syntax/print.h"
 #include "compiler/tool/asked_request.h"
 #include "compiler/tool/color_option.h"
 #include "compiler/tool/compile_set.h"
 #include "compiler/tool/root_option.h"
 #include "compiler/tool/verbs.h"
+
+#include <cstdint>
+#include <optional>
 
 #include <CLI/CLI.hpp>
 
@@ -29,6 +33,7 @@ class CheckVerb : public Verb {
            "annotations for the\nrunner, text for the log.\n"
            "exit status: 0 no errors, 3 errors, 1 could not run (also: no policy found)\n\n"
            "example:\n  curfew check policies/ images.curfew\n"
+           "  curfew check policies/ --max-cost 500000\n"
            "  curfew check policies/ --format sarif > curfew.sarif";
   }
   void Configure(CLI::App& app) override {
@@ -41,6 +46,9 @@ class CheckVerb : public Verb {
         ->check(CLI::IsMember({"ast", "model", "ir"}));
     app.add_flag("--allow-empty", allow_empty_, "folders without policies are fine");
     app.add_option("--now", now_, "the time by which a trial is over, else this machine's");
+    app.add_option("--max-cost", max_cost_,
+                   "an error if a decision may take more steps, as `inspect` counts them")
+        ->check(CLI::PositiveNumber);
   }
   int Run(Console& console) override {
     color_.Apply(console);
@@ -61,6 +69,7 @@ class CheckVerb : public Verb {
       return ExitStatusOf(made.error().code);
     }
     if (made->model) check::CheckTrialEnds(*made->model, *now_ms, made->diagnostics);
+    if (made->is_valid() && max_cost_) CheckCost(*made);
     const diagnostics::Sink& found = made->diagnostics;
     if (format_ == "json") {
       console.Out(RenderJson(found, made->sources));
@@ -78,6 +87,16 @@ class CheckVerb : public Verb {
   }
 
  private:
+  void CheckCost(Compilation& made) const {
+    if (made.module.empty()) return;
+    const auto policy = module::PolicyModule::Load(made.module, 0);
+    CURFEW_CHECK(policy.has_value(), "what was just compiled loads");
+    const auto steps = static_cast<std::int64_t>(policy->manifest().operations_max);
+    if (steps > *max_cost_) {
+      made.diagnostics.Report({}, diag::CostAboveBudget, steps, *max_cost_);
+    }
+  }
+
   void Dump(const Compilation& made, Console& console) const {
     if (dump_ == "ast") {
       for (const syntax::Ast& file : made.files) console.Out(syntax::Print(file));
@@ -97,6 +116,7 @@ class CheckVerb : public Verb {
   std::string dump_;
   bool allow_empty_ = false;
   std::string now_;
+  std::optional<std::int64_t> max_cost_;
 };
 
 }  // namespace

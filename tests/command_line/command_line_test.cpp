@@ -573,6 +573,22 @@ TEST_CASE("completion scripts load in their shells") {
   CHECK(bash.out == "json junit\ncheck\n--check --color\n");
 }
 
+TEST_CASE("check: a decision that may cost more than is granted is an error") {
+  const Workplace place;
+  WritePolicy(place);
+  const std::string text = place.Shell("curfew inspect p.curfew").out;
+  const std::size_t end = text.find(" steps a decision");
+  REQUIRE(end != std::string::npos);
+  const std::size_t begin = text.rfind(' ', end - 1) + 1;
+  const std::uint64_t steps = std::stoull(text.substr(begin, end - begin));
+  CHECK(place.Shell(fmt::format("curfew check --max-cost {} p.curfew", steps)).status == 0);
+  const Ran above = place.Shell(fmt::format("curfew check --max-cost {} p.curfew", steps - 1));
+  CHECK(above.status == 3);
+  CHECK_THAT(above.err, Contains(fmt::format("may take {} steps", steps)));
+  CHECK_THAT(above.err, Contains("[CUR6013]"));
+  CHECK(place.Shell("curfew check --max-cost 0 p.curfew").status == 1);
+}
+
 TEST_CASE("the environment sets flags") {
   const Workplace place;
   WritePolicy(place);
