@@ -1,3 +1,4 @@
+#include "compiler/lint/condition.h"
 #include "compiler/lint/rule.h"
 #include "compiler/lint/scripts.h"
 #include "compiler/syntax/token_list.h"
@@ -8,6 +9,7 @@
 #include <functional>
 #include <map>
 #include <set>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -98,11 +100,31 @@ std::map<std::string_view, Shown> ShownByTests(const PolicyTree& tree) {
   return shown;
 }
 
+// No test can show a class that no request is of, which another rule says.
+bool MayBeTested(const Subject& subject, const syntax::SandboxDecl& sandbox) {
+  if (subject.model == nullptr) return true;
+  const auto& classes = subject.model->classes;  // by name
+  const auto of = std::ranges::lower_bound(classes, sandbox.name.text, {}, &model::Class::name);
+  return of == classes.end() || of->name != sandbox.name.text || MayBeChosen(*subject.model, *of);
+}
+
 void FindUntested(const Subject& subject, diagnostics::Sink& sink) {
   auto shown = ShownByTests(subject.tree);
   for (const syntax::SandboxDecl* sandbox : subject.tree.classes) {
-    if (shown[sandbox->name.text].allowed) continue;
+    if (shown[sandbox->name.text].allowed || !MayBeTested(subject, *sandbox)) continue;
     sink.Report(sandbox->name.span, diag::Untested, sandbox->name.text);
+  }
+}
+
+void FindRepeatedTestName(const Subject& subject, diagnostics::Sink& sink) {
+  // A report names the file as well.
+  std::map<std::pair<source::FileId, std::string_view>, syntax::Span> seen;
+  for (const syntax::TestDecl* test : subject.tree.tests) {
+    const std::pair<source::FileId, std::string_view> name(test->name.span.file, test->name.text);
+    const auto [first, fresh] = seen.emplace(name, test->name.span);
+    if (fresh) continue;
+    sink.Report(test->name.span, diag::RepeatedTestName, test->name.text)
+        .Note(first->second, diag::FirstHere);
   }
 }
 
@@ -223,14 +245,47 @@ void FindUnreadAttribute(const Subject& subject, diagnostics::Sink& sink) {
 
 // ---- Spelling -----------------------------------------------------------------------------------
 
-void FindMixedScripts(const Subject& subject, diagnostics::Sink& sink) {
-  ForEachCondition(subject.tree, [&sink](const syntax::Expr& condition) {
-    Walk(condition, [&sink](const syntax::Expr& expr) {
-      if (expr.kind != Kind::String) return;
-      if (const auto mixed = MixedScripts(expr.text)) {
-        sink.Report(expr.span, diag::MixedScripts, expr.text, mixed->first, mixed->second);
-      }
+// Every text that is compared: of conditions, lists, targets, and places that secrets go to.
+void ForEachText(const PolicyTree& tree,
+                 const std::function<void(const std::string&, syntax::Span)>& visit) {
+  ForEachCondition(tree, [&visit](const syntax::Expr& condition) {
+    Walk(condition, [&visit](const syntax::Expr& expr) {
+      if (expr.kind == Kind::String) visit(expr.text, expr.span);
     });
+  });
+  for (const auto& [name, list] : tree.lists) {
+    for (const syntax::Expr& element : list->elements) visit(element.text, element.span);
+  }
+  for (const auto& [name, secret] : tree.secrets) {
+    for (const syntax::SecretSend& send : secret->sends) {
+      for (const syntax::String& target : send.targets) visit(target.text, target.span);
+    }
+  }
+  const auto traffic = [&visit](const syntax::SandboxDecl&, const auto& statement) {
+    for (const syntax::Target& target : statement.traffic.targets) {
+      if (target.kind == syntax::Target::Kind::Pattern) visit(target.text, target.span);
+    }
+  };
+  ForEachIn<syntax::AllowTraffic>(tree, traffic);
+  ForEachIn<syntax::DenyTraffic>(tree, traffic);
+}
+
+void FindMixedScripts(const Subject& subject, diagnostics::Sink& sink) {
+  ForEachText(subject.tree, [&sink](const std::string& text, syntax::Span span) {
+    const std::string seen = AsShown(text);
+    if (const auto mixed = MixedScripts(seen)) {
+      sink.Report(span, diag::MixedScripts, seen, mixed->first, mixed->second);
+    }
+  });
+}
+
+void FindLookalike(const Subject& subject, diagnostics::Sink& sink) {
+  ForEachText(subject.tree, [&sink](const std::string& text, syntax::Span span) {
+    const std::string seen = AsShown(text);
+    if (MixedScripts(seen)) return;
+    if (const auto twin = LatinTwin(seen)) {
+      sink.Report(span, diag::Lookalike, seen, twin->script, twin->text);
+    }
   });
 }
 
@@ -490,6 +545,10 @@ constexpr Rule kRules[] = {
      FindNoLanguage},
     {diag::LargerUnit.code, Category::Clarity, "a quantity that a larger unit says shorter",
      FindLargerUnit},
+    {diag::RepeatedTestName.code, Category::Clarity, "two tests of one name in a file",
+     FindRepeatedTestName},
+    {diag::Lookalike.code, Category::Clarity, "a text of letters that pass for others",
+     FindLookalike},
 };
 
 }  // namespace

@@ -1,11 +1,15 @@
 #include "compiler/lint/condition.h"
 
+#include "compiler/schema/axioms.h"
+
 #include <algorithm>
 #include <limits>
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
+#include <vector>
 
 namespace curfew::lint {
 namespace {
@@ -101,6 +105,41 @@ bool IsNumeric(const model::Type& type) {
   return false;
 }
 
+struct Bounds {
+  std::int64_t least = std::numeric_limits<std::int64_t>::min();
+  std::int64_t most = std::numeric_limits<std::int64_t>::max();
+};
+
+// What the requests of one action hold of a number.
+Bounds BoundsOf(schema::Action action, const schema::Attribute& attribute) {
+  using Kind = schema::Axiom::Kind;
+  Bounds bounds;
+  // Of what is left of a time, a request may say less than nothing.
+  const bool is_count =
+      attribute.type.kind == schema::TypeKind::Int || attribute.type.kind == schema::TypeKind::Size;
+  if (is_count) bounds.least = 0;
+  for (const schema::Axiom& axiom : schema::AxiomsOf(action)) {
+    if (axiom.slot != attribute.slot) continue;
+    if (axiom.kind == Kind::AtLeast) bounds.least = std::max(bounds.least, axiom.number);
+    if (axiom.kind == Kind::AtMost) bounds.most = std::min(bounds.most, axiom.number);
+  }
+  return bounds;
+}
+
+// The same of every action that carries the attribute; one that the set declares has none.
+Bounds BoundsOf(std::string_view path) {
+  std::optional<Bounds> widest;
+  for (const schema::ActionInfo& info : schema::Actions()) {
+    const schema::Attribute* attribute = schema::FindAttribute(info.action, path);
+    if (attribute == nullptr) continue;
+    const Bounds here = BoundsOf(info.action, *attribute);
+    if (!widest) widest = here;
+    widest->least = std::min(widest->least, here.least);
+    widest->most = std::max(widest->most, here.most);
+  }
+  return widest.value_or(Bounds());
+}
+
 // Whether one request can make a condition hold, or not hold, as far as can be seen.
 class Reading {
  public:
@@ -108,9 +147,14 @@ class Reading {
 
   // False only if no request makes `condition` be `wanted`.
   bool IsPossible(ExprId condition, bool wanted) {
+    return ArePossible(std::span(&condition, 1), wanted);
+  }
+
+  // The same of all of them in one request.
+  bool ArePossible(std::span<const ExprId> conditions, bool wanted) {
     domains_.clear();
     impossible_ = false;
-    Take(condition, wanted);
+    for (const ExprId condition : conditions) Take(condition, wanted);
     return !impossible_ && std::none_of(domains_.begin(), domains_.end(),
                                         [](const auto& entry) { return entry.second.is_empty(); });
   }
@@ -215,6 +259,11 @@ class Reading {
     Domain& domain = domains_[key];
     const Expr& expr = all_.at(id);
     if (expr.kind == ExprKind::Count) domain.AtLeast(0);
+    if (expr.kind == ExprKind::Attribute && IsNumeric(expr.type)) {
+      const Bounds bounds = BoundsOf(all_.attributes[expr.leaf].path);
+      domain.AtLeast(bounds.least);
+      domain.AtMost(bounds.most);
+    }
     if (expr.type.kind == schema::TypeKind::Enum) {
       const auto& of = model_.enums[static_cast<std::size_t>(expr.type.enumeration)];
       domain.AtLeast(0);
@@ -240,6 +289,15 @@ Truth TruthOf(const model::PolicyModel& model, ExprId condition) {
   Reading reading(model);
   if (!reading.IsPossible(condition, true)) return Truth::Never;
   return reading.IsPossible(condition, false) ? Truth::Open : Truth::Always;
+}
+
+bool MayBeChosen(const model::PolicyModel& model, const model::Class& of) {
+  std::vector<ExprId> conditions;
+  for (const model::ClassId link : of.chain) {
+    const ExprId when = model::At(model, link).when;
+    if (when != model::NoExpr) conditions.push_back(when);
+  }
+  return Reading(model).ArePossible(conditions, true);
 }
 
 std::vector<ExprId> Conditions(const model::PolicyModel& model) {

@@ -58,6 +58,21 @@ void FindAlwaysHolds(const Subject& subject, diagnostics::Sink& sink) {
   }
 }
 
+// Said of the first link that excludes the others; what holds never by itself is said of the
+// condition.
+void FindNeverChosen(const Subject& subject, diagnostics::Sink& sink) {
+  if (subject.model == nullptr) return;
+  const model::PolicyModel& model = *subject.model;
+  for (const model::Class& of : model.classes) {
+    if (of.chain.size() < 2 || MayBeChosen(model, of)) continue;
+    const model::Class& above = model::At(model, *(of.chain.end() - 2));
+    const bool is_of_when = of.when != model::NoExpr && TruthOf(model, of.when) != Truth::Never;
+    if (is_of_when && MayBeChosen(model, above)) {
+      sink.Report(of.span, diag::NeverChosen, of.name);
+    }
+  }
+}
+
 // Whether it can only hold by something that is there; `negated` under an odd number of `not`.
 bool RestsOnSomething(const syntax::Expr& expr, bool negated) {
   using Kind = syntax::ExprKind;
@@ -205,18 +220,22 @@ std::string WordsOf(std::string_view text) {
 
 void FindRepeatedRule(const Subject& subject, diagnostics::Sink& sink) {
   std::map<std::string, syntax::Span> seen;
-  const auto judge = [&](const std::string& scope, syntax::Span span) {
-    const std::string_view text = subject.sources.text(span);
+  const auto judge = [&](const std::string& scope, const auto& rule) {
+    std::string_view text = subject.sources.text(rule.span);
     // A comment among its words hides what is one.
     if (text.find('#') != std::string_view::npos) return;
-    const auto [first, fresh] = seen.emplace(scope + WordsOf(text), span);
+    // What it is called is not what it says.
+    if (rule.label) text.remove_prefix(text.find(':') + 1);
+    const auto [first, fresh] = seen.emplace(scope + WordsOf(text), rule.span);
     if (fresh) return;
-    OfferFix(sink.Report(span, diag::RepeatedRule).Note(first->second, diag::FirstHere),
-             subject.sources, RemovalOf(subject.sources, span), "");
+    auto draft = sink.Report(rule.span, diag::RepeatedRule).Note(first->second, diag::FirstHere);
+    // A test may name it by its label.
+    if (rule.label) return;
+    OfferFix(draft, subject.sources, RemovalOf(subject.sources, rule.span), "");
   };
-  for (const syntax::Rule* rule : subject.tree.rules) judge("", rule->span);
+  for (const syntax::Rule* rule : subject.tree.rules) judge("", *rule);
   const auto of_class = [&judge](const syntax::SandboxDecl& sandbox, const auto& statement) {
-    judge(sandbox.name.text + " ", statement.span);
+    judge(sandbox.name.text + " ", statement);
   };
   ForEachIn<syntax::AllowTraffic>(subject.tree, of_class);
   ForEachIn<syntax::DenyTraffic>(subject.tree, of_class);
@@ -518,6 +537,8 @@ constexpr Rule kRules[] = {
      nullptr},
     {diag::DeadAllow.code, Category::Correctness, "an allow that opens nothing", nullptr},
     {diag::CoveredAllow.code, Category::Correctness, "an allow within several others", nullptr},
+    {diag::NeverChosen.code, Category::Correctness, "a class that no request can be of",
+     FindNeverChosen},
 };
 
 }  // namespace

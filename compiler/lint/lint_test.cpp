@@ -130,6 +130,25 @@ TEST_CASE("letters of two scripts within one word are mixed, in two words they a
   CHECK_FALSE(MixedScripts("\xff\xfe"));
 }
 
+TEST_CASE("what looks like Latin letters is known, also in the ASCII form of a host") {
+  CHECK(LatinTwin("\xd1\x80\xd0\xb0\xd1\x83.example")->text == "pay.example");
+  CHECK(LatinTwin("\xd1\x80\xd0\xb0\xd1\x83")->script == "Cyrillic");
+  CHECK_FALSE(LatinTwin("pay"));
+  CHECK_FALSE(LatinTwin("платформа"));
+  CHECK_FALSE(LatinTwin("\xd0\xb0"));
+  CHECK_FALSE(LatinTwin("\xff\xfe"));
+  CHECK(AsShown("https://xn--bcher-kva.example/") ==
+        "https://b\xc3\xbc"
+        "cher.example/");
+  CHECK(AsShown("*.xn--mnchen-3ya.example") == "*.m\xc3\xbcnchen.example");
+  CHECK(AsShown("xn--r8jz45g.example") == "\xe4\xbe\x8b\xe3\x81\x88.example");
+  CHECK(LatinTwin(AsShown("xn--80ak6aa92e.example"))->text == "apple.example");
+  // What is no such form stays.
+  CHECK(AsShown("xn--\xff.example") == "xn--\xff.example");
+  CHECK(AsShown("xn--99999999.example") == "xn--99999999.example");
+  CHECK(AsShown("xn--.example") == "xn--.example");
+}
+
 TEST_CASE("what is removed takes its line along only where nothing else stands on it") {
   source::SourceMap sources;
   const std::string text = "a\n  b # c\n  d\ne f\n";
