@@ -47,10 +47,11 @@ struct Header {
   std::uint8_t allows;
   std::uint8_t trials;
   std::uint8_t reserved[7];
-  // A bit for each slot: what is known, and what is there in each of the two forms.
+  // A bit for each slot: what is known, what of it is there, and which facts are numbers, be they
+  // there or not.
   module::Facts::Bits known;
+  module::Facts::Bits present;
   module::Facts::Bits numbers;
-  module::Facts::Bits others;
 };
 static_assert(sizeof(Header) == 128 && std::is_trivially_copyable_v<Header>);
 
@@ -65,14 +66,17 @@ inline constexpr Cell CellIsCut = Cell{1} << 31;
 inline constexpr std::size_t TextBytesMax = std::size_t{2} * 1024;
 inline constexpr std::size_t RulesMax = limits::VerdictIdsMax;  // of each kind
 
-// What is not text, at most; the rest of a record is room for text, and behind it for the cells of
-// all that found none.
+// What is not text, at most; the rest of a record is room for text. Every short text has room of
+// its own, so that only long ones need ask.
 inline constexpr std::size_t FixedBytesMax = sizeof(Header) + 3 * RulesMax * sizeof(std::uint32_t) +
                                              limits::AttributesPerActionMax * sizeof(std::int64_t);
-inline constexpr std::size_t CellsBytesMax = limits::AttributesPerActionMax * sizeof(Cell);
-// The writer copies short texts by words, which may go beyond them.
-inline constexpr std::size_t Slack = 32;
-inline constexpr std::size_t TextsEnd = ByteRing::RecordBytesMax - CellsBytesMax - Slack;
+inline constexpr std::size_t ShortTextBytes = 32;
+inline constexpr std::size_t ShortTextsBytes =
+    limits::AttributesPerActionMax * (sizeof(Cell) + ShortTextBytes);
+// For the zeros at the end, which the writer puts there as a word.
+inline constexpr std::size_t Slack = 8;
+// Where long texts, and lists, end.
+inline constexpr std::size_t TextsEnd = ByteRing::RecordBytesMax - ShortTextsBytes - Slack;
 static_assert(FixedBytesMax + TextBytesMax < TextsEnd);
 
 }  // namespace curfew::record::format

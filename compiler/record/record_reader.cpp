@@ -35,9 +35,6 @@ void ForEachSlot(const Facts::Bits& bits, Change change) {
 bool AreWithin(const Facts::Bits& some, const Facts::Bits& all) {
   return (some[0] & ~all[0]) == 0 && (some[1] & ~all[1]) == 0;
 }
-bool Meet(const Facts::Bits& a, const Facts::Bits& b) {
-  return (a[0] & b[0]) != 0 || (a[1] & b[1]) != 0;
-}
 
 // What one record says, taken apart from front to back.
 class Reading {
@@ -100,10 +97,7 @@ class Reading {
         (Has(format::Undecided) || header_.missing == 0) &&
         header_.missing < limits::AttributesPerActionMax;
     if (!is_answer) return Bad("an answer that no decision gives");
-    const bool is_state = !Meet(header_.numbers, header_.others) &&
-                          AreWithin(header_.numbers, header_.known) &&
-                          AreWithin(header_.others, header_.known);
-    if (!is_state) return Bad("facts in two states");
+    if (!AreWithin(header_.present, header_.known)) return Bad("facts in two states");
     return Ok();
   }
 
@@ -121,14 +115,19 @@ class Reading {
   bool TakeFacts(Record& record) {
     bool fits = true;
     record.said.read = header_.known;
-    record.said.numbers = header_.numbers;
     ForEachSlot(header_.known, [&](schema::Slot slot) { record.request.SetAbsent(slot); });
     ForEachSlot(header_.numbers, [&](schema::Slot slot) {
       std::int64_t number = 0;
-      fits = fits && Take(number);
+      const bool is_present = Facts::Test(header_.present, slot);
+      fits = fits && Take(number) && (is_present || number == 0);
+      if (!is_present) return;
       record.request.SetInteger(slot, number);
+      Facts::Assign(record.said.numbers, slot, true);
     });
-    ForEachSlot(header_.others, [&](schema::Slot slot) { fits = fits && TakeOther(record, slot); });
+    ForEachSlot(header_.present, [&](schema::Slot slot) {
+      if (Facts::Test(header_.numbers, slot)) return;
+      fits = fits && TakeOther(record, slot);
+    });
     return fits;
   }
 

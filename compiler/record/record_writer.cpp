@@ -4,6 +4,7 @@
 #include "compiler/record/record_format.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstring>
 #include <new>
@@ -22,130 +23,138 @@ void Store(std::uint8_t* to, Word word) {
   std::memcpy(to, &word, sizeof word);
 }
 
-// Most texts are short: words that may overlap are quicker than a call. Up to 8 bytes behind the
-// copy are written too; nothing outside of the text is read.
-void CopyText(std::uint8_t* to, const char* from, std::size_t size) {
-  if (size > 32) {
-    std::memcpy(to, from, size);
-  } else if (size >= 16) {
-    std::memcpy(to, from, 16);
-    std::memcpy(to + size - 16, from + size - 16, 16);
+// Words that may overlap are quicker than a call.
+template <typename Word>
+[[gnu::always_inline]] inline void CopyEnds(std::uint8_t* to, const char* from, std::size_t size) {
+  const Word first = LoadWord<Word>(from);
+  const Word last = LoadWord<Word>(from + size - sizeof(Word));
+  Store(to, first);
+  Store(to + size - sizeof(Word), last);
+}
+
+[[gnu::always_inline]] inline void CopyShort(std::uint8_t* to, const char* from, std::size_t size) {
+  if (size >= 16) {
+    CopyEnds<std::array<std::uint64_t, 2>>(to, from, size);
   } else if (size >= 8) {
-    std::memcpy(to, from, 8);
-    std::memcpy(to + size - 8, from + size - 8, 8);
-  } else {
-    Store(to, PackFew(from, size));
+    CopyEnds<std::uint64_t>(to, from, size);
+  } else if (size >= 4) {
+    CopyEnds<std::uint32_t>(to, from, size);
+  } else if (size > 0) {
+    const auto middle = static_cast<std::uint8_t>(from[size / 2]);
+    CopyEnds<std::uint8_t>(to, from, size);
+    to[size / 2] = middle;
   }
 }
 
-// Where the next byte of a record goes.
-class Pen {
+// The writing of one record. Where its next byte goes is handed from step to step and never kept in
+// memory, or each step would wait for the one before to have stored it.
+using Place = std::uint8_t*;
+
+template <typename Word>
+Place Put(Place at, Word word) {
+  Store(at, word);
+  return at + sizeof word;
+}
+
+// As many as a record names.
+inline Place PutRules(Place at, const module::RuleList& list, std::uint8_t& named) {
+  const auto rules = list.written();
+  const std::size_t count = std::min(rules.size(), format::RulesMax);
+  for (std::size_t i = 0; i < count; ++i) at = Put(at, rules[i]);
+  named = static_cast<std::uint8_t>(count);
+  return at;
+}
+
+// All that the rules can read, since to ask which are there would take longer: what is not is 0.
+inline Place PutNumbers(Place at, const RecordedFacts::NumberPlaces& places, const Value* values) {
+  const auto* const first = reinterpret_cast<const std::uint8_t*>(values);
+#pragma GCC unroll 4
+  for (std::size_t i = 0; i < places.count; ++i) {
+    std::memcpy(at + i * sizeof(std::int64_t), first + places.offsets[i], sizeof(std::int64_t));
+  }
+  return at + places.count * sizeof(std::int64_t);
+}
+
+// Facts that are no numbers, up to where no more text has room.
+class Texts {
  public:
-  explicit Pen(std::uint8_t* begin)
-      : at_(begin + sizeof(format::Header)), texts_end_(begin + format::TextsEnd) {}
+  explicit Texts(const std::uint8_t* record) : end_(record + format::TextsEnd) {}
 
-  // How many of the list there was room for.
-  std::uint8_t PutRules(const module::RuleList& list) {
-    const auto rules = list.written();
-    const std::size_t count = std::min(rules.size(), format::RulesMax);
-    for (std::size_t i = 0; i < count; ++i) Put(rules[i]);
-    return static_cast<std::uint8_t>(count);
+  [[gnu::always_inline]] Place PutText(Place at, const char* text, std::size_t size) {
+    if (size > format::ShortTextBytes) [[unlikely]]
+      return PutLong(at, text, size);
+    at = Put(at, static_cast<Cell>(size));
+    CopyShort(at, text, size);
+    return at + size;
   }
 
-  void PutNumbers(const Facts::Bits& bits, const Facts& facts) {
-    for (std::size_t word = 0; word < bits.size(); ++word) {
-      const Value* values = facts.values.data() + 64 * word;
-      for (std::uint64_t left = bits[word]; left != 0; left &= left - 1) {
-        Put(values[std::countr_zero(left)].integer);
-      }
+  [[gnu::noinline]] Place PutTexts(Place at, std::span<const Value> elements) {
+    const Place head = at;
+    at += sizeof(Cell);
+    std::size_t count = 0;
+    for (; count < elements.size(); ++count) {
+      const Value& element = elements[count];
+      if (static_cast<std::ptrdiff_t>(element.size) > Room(at)) break;
+      at = PutText(at, element.data, element.size);
     }
+    PutHead(head, format::CellIsList, count, elements.size());
+    return at;
   }
-
-  void PutOthers(const Facts::Bits& bits, const RecordedFacts::OfAction& of, const Facts& facts) {
-    for (std::size_t word = 0; word < bits.size(); ++word) {
-      const Value* values = facts.values.data() + 64 * word;
-      const std::uint64_t lists = of.number_lists[word] | of.text_lists[word];
-      for (std::uint64_t left = bits[word]; left != 0; left &= left - 1) {
-        const int bit = std::countr_zero(left);
-        if ((lists >> bit & 1) == 0) {
-          PutText(values[bit].text());
-        } else if ((of.text_lists[word] >> bit & 1) != 0) {
-          PutTexts(values[bit].elements());
-        } else {
-          PutIntegers(values[bit].elements());
-        }
-      }
+  [[gnu::noinline]] Place PutIntegers(Place at, std::span<const Value> elements) {
+    const Place head = at;
+    at += sizeof(Cell);
+    std::size_t count = 0;
+    for (; count < elements.size(); ++count) {
+      if (Room(at) < static_cast<std::ptrdiff_t>(sizeof(std::int64_t))) break;
+      at = Put(at, elements[count].integer);
     }
+    PutHead(head, format::CellIsList | format::CellOfNumbers, count, elements.size());
+    return at;
   }
 
-  // Zeros to the next multiple; the end of the record.
-  std::uint8_t* Close(const std::uint8_t* begin) {
-    Store(at_, std::uint64_t{0});
-    const auto used = static_cast<std::size_t>(at_ - begin);
-    at_ += (format::Alignment - used % format::Alignment) % format::Alignment;
-    return at_;
-  }
   [[nodiscard]] bool is_cut() const { return is_cut_; }
 
  private:
-  template <typename Word>
-  void Put(Word word) {
-    Store(at_, word);
-    at_ += sizeof word;
+  // For what a cell at this place is about; less than nothing where there is none.
+  [[nodiscard]] std::ptrdiff_t Room(const std::uint8_t* at) const {
+    return end_ - at - static_cast<std::ptrdiff_t>(sizeof(Cell));
   }
-  // For what a cell is about; less than nothing where there is no room.
-  [[nodiscard]] std::ptrdiff_t RoomForText() const {
-    return texts_end_ - at_ - static_cast<std::ptrdiff_t>(sizeof(Cell));
+  [[gnu::noinline]] Place PutLong(Place at, const char* text, std::size_t size) {
+    const auto room = static_cast<std::size_t>(std::max<std::ptrdiff_t>(Room(at), 0));
+    const std::size_t kept = std::min({size, format::TextBytesMax, room});
+    is_cut_ = is_cut_ || kept < size;
+    at = Put(at, static_cast<Cell>(kept) | (kept < size ? format::CellIsCut : Cell{0}));
+    std::memcpy(at, text, kept);
+    return at + kept;
   }
-
-  void PutText(std::string_view text) {
-    std::size_t kept = text.size();
-    Cell cell = 0;
-    if (kept > format::TextBytesMax || static_cast<std::ptrdiff_t>(kept) > RoomForText())
-        [[unlikely]] {
-      const std::ptrdiff_t room = std::max<std::ptrdiff_t>(RoomForText(), 0);
-      kept = std::min({kept, format::TextBytesMax, static_cast<std::size_t>(room)});
-      cell = format::CellIsCut;
-      is_cut_ = true;
-    }
-    Put(static_cast<Cell>(kept) | cell);
-    CopyText(at_, text.data(), kept);
-    at_ += kept;
-  }
-
-  void PutTexts(std::span<const Value> elements) {
-    PutList(elements, 0, [&](const Value& element) {
-      if (static_cast<std::ptrdiff_t>(element.size) > RoomForText()) return false;
-      PutText(element.text());
-      return true;
-    });
-  }
-  void PutIntegers(std::span<const Value> elements) {
-    PutList(elements, format::CellOfNumbers, [&](const Value& element) {
-      if (RoomForText() < static_cast<std::ptrdiff_t>(sizeof element.integer)) return false;
-      Put(element.integer);
-      return true;
-    });
-  }
-  // Its cell is written when it is known how many elements there was room for.
-  template <typename PutElement>
-  void PutList(std::span<const Value> elements, Cell cell, PutElement put) {
-    std::uint8_t* const head = at_;
-    at_ += sizeof(Cell);
-    std::size_t count = 0;
-    while (count < elements.size() && put(elements[count])) ++count;
-    cell |= format::CellIsList | static_cast<Cell>(count);
-    if (count < elements.size()) {
+  // In front of a list, when it is known how many of it there was room for.
+  void PutHead(Place head, Cell cell, std::size_t kept, std::size_t count) {
+    if (kept < count) {
       cell |= format::CellIsCut;
       is_cut_ = true;
     }
-    Store(head, cell);
+    Store(head, cell | static_cast<Cell>(kept));
   }
 
-  std::uint8_t* at_;
-  const std::uint8_t* const texts_end_;
+  const std::uint8_t* const end_;
   bool is_cut_ = false;
 };
+
+inline Place PutOthers(Place at, std::uint64_t bits, std::uint64_t lists, std::uint64_t text_lists,
+                       const Value* values, Texts& texts) {
+  for (; bits != 0; bits &= bits - 1) {
+    const int bit = std::countr_zero(bits);
+    const Value& value = values[bit];
+    if ((lists >> bit & 1) == 0) [[likely]] {
+      at = texts.PutText(at, value.data, value.size);
+    } else if ((text_lists >> bit & 1) != 0) {
+      at = texts.PutTexts(at, value.elements());
+    } else {
+      at = texts.PutIntegers(at, value.elements());
+    }
+  }
+  return at;
+}
 
 Facts::Bits Both(const Facts::Bits& a, const Facts::Bits& b) { return {a[0] & b[0], a[1] & b[1]}; }
 
@@ -174,21 +183,29 @@ bool RecordWriter::Write(const RecordedFacts& facts, const module::Request& requ
   header->missing = verdict.undecided_slot;
   std::memset(header->reserved, 0, sizeof header->reserved);
   header->known = Both(said.known, of.read);
-  header->numbers = Both(present, of.numbers);
-  header->others = {present[0] & ~of.numbers[0], present[1] & ~of.numbers[1]};
+  header->present = present;
+  header->numbers = of.numbers;
+  const Facts::Bits others = {present[0] & ~of.numbers[0], present[1] & ~of.numbers[1]};
 
-  Pen pen(begin);
-  header->denials = pen.PutRules(verdict.denials);
-  header->allows = pen.PutRules(verdict.allows);
-  header->trials = pen.PutRules(verdict.trials);
-  pen.PutNumbers(header->numbers, said);
-  pen.PutOthers(header->others, of, said);
-  const auto bytes = static_cast<std::size_t>(pen.Close(begin) - begin);
+  Place at = begin + sizeof(format::Header);
+  at = PutRules(at, verdict.denials, header->denials);
+  at = PutRules(at, verdict.allows, header->allows);
+  at = PutRules(at, verdict.trials, header->trials);
+  Texts texts(begin);
+  const Value* const values = said.values.data();
+  at = PutNumbers(at, facts.places(request.action()), values);
+  for (std::size_t word = 0; word < others.size(); ++word) {
+    at = PutOthers(at, others[word], of.number_lists[word] | of.text_lists[word],
+                   of.text_lists[word], values + 64 * word, texts);
+  }
+  Store(at, std::uint64_t{0});  // up to the next multiple
+  const auto used = static_cast<std::size_t>(at - begin);
+  const std::size_t bytes = (used + format::Alignment - 1) / format::Alignment * format::Alignment;
 
   header->bytes = static_cast<std::uint32_t>(bytes);
   header->flags = static_cast<std::uint8_t>(
       If(verdict.effect == module::Effect::Allow, format::Allowed) |
-      If(verdict.undecided, format::Undecided) | If(pen.is_cut(), format::FactsCut) |
+      If(verdict.undecided, format::Undecided) | If(texts.is_cut(), format::FactsCut) |
       If(verdict.denials.count > header->denials, format::DenialsCut) |
       If(verdict.allows.count > header->allows, format::AllowsCut) |
       If(verdict.trials.count > header->trials, format::TrialsCut));

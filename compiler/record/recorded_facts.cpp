@@ -155,9 +155,13 @@ RecordedFacts::RecordedFacts(const module::PolicyModule& policy)
   for (const schema::ActionInfo& info : schema::Actions()) {
     OfAction& of = actions_[static_cast<std::size_t>(info.action)];
     of.read = ReadBy(policy.tables(), reads, info.action);
+    NumberPlaces& places = places_[static_cast<std::size_t>(info.action)];
     for (const module::Fact& fact : module::FactsOf(info.action, policy.declared())) {
       if (!Facts::Test(of.read, fact.slot)) continue;
       Add(FormOf(of, module::ClassOf(fact.type.kind, fact.type.collection)), fact.slot);
+      if (!Facts::Test(of.numbers, fact.slot)) continue;
+      places.offsets[places.count++] =
+          static_cast<std::uint16_t>(fact.slot * sizeof(module::Value));
     }
   }
 }

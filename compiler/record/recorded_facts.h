@@ -4,6 +4,7 @@
 #pragma once
 
 #include "compiler/base/crypto.h"
+#include "compiler/base/limits.h"
 #include "compiler/module/policy_module.h"
 #include "compiler/module/request.h"
 
@@ -28,17 +29,26 @@ class RecordedFacts {
     Bits number_lists{};
     Bits text_lists{};
   };
+  // For the writer: where the values of the numbers lie, in bytes from the first value.
+  struct NumberPlaces {
+    std::array<std::uint16_t, limits::AttributesPerActionMax> offsets{};
+    std::size_t count = 0;
+  };
 
   explicit RecordedFacts(const module::PolicyModule& policy);
 
   [[nodiscard]] const OfAction& of(schema::Action action) const {
     return actions_[static_cast<std::size_t>(action)];
   }
+  [[nodiscard]] const NumberPlaces& places(schema::Action action) const {
+    return places_[static_cast<std::size_t>(action)];
+  }
   [[nodiscard]] const Digest& policy() const { return policy_; }
   [[nodiscard]] std::uint64_t module_mark() const { return module_mark_; }
 
  private:
   std::array<OfAction, schema::ActionCount> actions_;
+  std::array<NumberPlaces, schema::ActionCount> places_;
   Digest policy_;
   std::uint64_t module_mark_ = 0;
 };
