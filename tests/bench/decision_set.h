@@ -41,6 +41,12 @@ class DecisionSet {
     return verdict.effect == module::Effect::Allow;
   }
 
+  // Null where the decoder refused it.
+  [[nodiscard]] const module::Request* request(std::size_t index) const {
+    return requests_[index] ? &requests_[index]->request : nullptr;
+  }
+  [[nodiscard]] const module::PolicyModule& module() const { return engine_->module(); }
+
   // Requests that are not answered as expected, by index.
   [[nodiscard]] std::vector<std::size_t> WrongAnswers() const;
   // For a message: what was expected, the request, and the rules of the answer.
