@@ -51,18 +51,37 @@ void FindLongToken(const Subject& subject, diagnostics::Sink& sink) {
       });
 }
 
+// Whether `_` parts the name so that one part is `word`, and not all of it.
+bool HasWord(std::string_view name, std::string_view word) {
+  if (name == word) return false;
+  for (std::size_t at = name.find(word); at != std::string_view::npos;
+       at = name.find(word, at + 1)) {
+    const std::size_t end = at + word.size();
+    if ((at == 0 || name[at - 1] == '_') && (end == name.size() || name[end] == '_')) return true;
+  }
+  return false;
+}
+
 bool LooksLikeSecret(std::string_view name) {
   constexpr std::array kParts = {
       std::string_view("TOKEN"),  std::string_view("SECRET"),     std::string_view("PASSWORD"),
       std::string_view("PASSWD"), std::string_view("CREDENTIAL"), std::string_view("API_KEY"),
-      std::string_view("APIKEY"), std::string_view("ACCESS_KEY"), std::string_view("PRIVATE_KEY")};
+      std::string_view("APIKEY"), std::string_view("ACCESS_KEY"), std::string_view("PRIVATE_KEY"),
+      std::string_view("COOKIE"), std::string_view("PASSPHRASE"), std::string_view("BEARER")};
+  // Short ones stand in other words too, and PWD alone is the folder.
+  constexpr std::array kWords = {std::string_view("PWD"), std::string_view("PASS"),
+                                 std::string_view("PAT"), std::string_view("KEY")};
   std::string upper(name);
   for (char& c : upper) {
     if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
   }
-  return std::any_of(kParts.begin(), kParts.end(), [&upper](std::string_view part) {
+  const bool has_part = std::any_of(kParts.begin(), kParts.end(), [&upper](std::string_view part) {
     return upper.find(part) != std::string::npos;
   });
+  if (has_part) return true;
+  if (HasWord(upper, "PUBLIC")) return false;
+  return std::any_of(kWords.begin(), kWords.end(),
+                     [&upper](std::string_view word) { return HasWord(upper, word); });
 }
 
 void FindSecretInEnv(const Subject& subject, diagnostics::Sink& sink) {
