@@ -140,7 +140,7 @@ ShapedGuards Shaper::Guard(std::size_t block) {
     const std::uint32_t index = t_.block_indexes[of];
     if (index == module::NoIndex) return add(conditions, t_.blocks[of].denials);
     const module::Range others = t_.indexes[index].unkeyed;
-    for (const std::uint32_t entry : t_.unkeyed.subspan(others.first, others.count)) {
+    for (const std::uint32_t entry : t_.listed.subspan(others.first, others.count)) {
       conditions.push_back(t_.entries[entry].condition);
     }
   };

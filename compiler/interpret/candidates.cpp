@@ -3,6 +3,7 @@
 #include "compiler/base/limits.h"
 #include "compiler/base/short_text.h"
 #include "compiler/module/entry_index.h"
+#include "compiler/module/mark.h"
 #include "compiler/values/host.h"
 
 #include <algorithm>
@@ -127,7 +128,7 @@ void Candidates::Search(std::string_view text, std::uint32_t depths) {
 void Candidates::Search(const module::Value& value, const module::IndexRecord& record) {
   const module::KeyHits* kept = module::KeyHitsOf(value);
   if (kept == nullptr || kept->content != policy_.manifest().content) {
-    return Search(value.text(), record.depths);
+    return Search(value.text(), record.lengths[0]);
   }
   hit_count_ = kept->count;
   too_many_ = kept->too_many;
@@ -138,7 +139,9 @@ void Candidates::Search(const module::Value& value, const module::IndexRecord& r
 module::InternedText Candidates::Intern(const module::PolicyModule& policy, std::string_view text) {
   Candidates candidates(policy);
   std::uint32_t depths = 0;
-  for (const module::IndexRecord& index : policy.tables().indexes) depths |= index.depths;
+  for (const module::IndexRecord& index : policy.tables().indexes) {
+    if (index.kind == module::IndexKind::Text) depths |= index.lengths[0];
+  }
   candidates.Search(text, depths);
   module::KeyHits hits{.content = policy.manifest().content,
                        .count = static_cast<std::uint32_t>(candidates.hit_count_),
@@ -148,65 +151,171 @@ module::InternedText Candidates::Intern(const module::PolicyModule& policy, std:
   return module::InternedText(text, hits);
 }
 
-inline bool Candidates::Keep(std::uint32_t entry) {
-  if (keyed_count_ == 0) {
-    keyed_[keyed_count_++] = entry;
-    return true;
-  }
-  std::size_t place = keyed_count_;
-  while (place > 0 && keyed_[place - 1] > entry) --place;
-  if (place > 0 && keyed_[place - 1] == entry) return true;
-  if (keyed_count_ == keyed_.size()) return false;
-  std::copy_backward(keyed_.begin() + place, keyed_.begin() + keyed_count_,
-                     keyed_.begin() + keyed_count_ + 1);
-  keyed_[place] = entry;
-  ++keyed_count_;
+// ---- What was found -----------------------------------------------------------------------------
+
+inline bool Candidates::AddLed(Led led) {
+  if (!Settle(led)) return true;
+  if (led_count_ == led_.size()) return false;
+  led_[led_count_++] = led;
   return true;
 }
 
-bool Candidates::Find(const module::Request& request, std::uint32_t index) {
+// Those of `postings` that are of the index.
+bool Candidates::AddLed(module::Range postings, std::uint32_t index, std::uint32_t reaches) {
+  const auto all = t_.postings.subspan(postings.first, postings.count);
+  // Mostly a key is of one index or two, or once of each of several that follow one another.
+  constexpr std::size_t kFew = 4;
+  auto posting = all.begin();
+  const std::size_t ahead = index - posting->index;
+  if (index >= posting->index && ahead < all.size() && all[ahead].index == index &&
+      (ahead == 0 || all[ahead - 1].index != index)) {
+    posting += static_cast<std::ptrdiff_t>(ahead);
+  } else if (all.size() > kFew) {
+    posting = std::ranges::lower_bound(all, index, {}, &PostingRecord::index);
+  }
+  while (posting != all.end() && posting->index < index) ++posting;
+  if (posting == all.end()) return true;
+  return AddLed({&*posting, all.data() + all.size(), index, reaches});
+}
+
+bool Candidates::AddMark(std::uint64_t mark, std::uint32_t index) {
+  const module::MarkRecord* row = module::FindMark(t_, mark);
+  return row == nullptr || AddLed(row->postings, index, 1);
+}
+
+std::uint32_t Candidates::LeastLed() const {
+  std::uint32_t least = module::NoIndex;
+  for (const Led& led : std::span(led_).first(led_count_)) least = std::min(least, led.at->entry);
+  return least;
+}
+
+void Candidates::GoBehind(std::uint32_t entry) {
+  for (std::size_t i = 0; i < led_count_;) {
+    Led& led = led_[i];
+    bool is_left = true;
+    while (is_left && led.at->entry == entry) {
+      ++led.at;
+      is_left = Settle(led);
+    }
+    if (is_left) {
+      ++i;
+    } else {
+      led = led_[--led_count_];
+    }
+  }
+}
+
+std::span<const std::uint32_t> Candidates::TakeBelow(std::uint32_t entry) {
+  Plain* least = nullptr;
+  for (Plain& plain : std::span(plain_).first(plain_count_)) {
+    if (least == nullptr || *plain.at < *least->at) {
+      if (least != nullptr) entry = std::min(entry, *least->at);
+      least = &plain;
+    } else {
+      entry = std::min(entry, *plain.at);
+    }
+  }
+  if (least == nullptr) return {};
+  const std::uint32_t* const first = least->at;
+  least->at = std::lower_bound(first, least->end, entry);
+  const std::span<const std::uint32_t> taken(first, least->at);
+  if (least->at == least->end) *least = plain_[--plain_count_];
+  return taken;
+}
+
+// ---- The indexes of a range ---------------------------------------------------------------------
+
+bool Candidates::FindByText(const module::Request& request, std::uint32_t index) {
   const module::IndexRecord& record = t_.indexes[index];
   const auto slot = static_cast<schema::Slot>(record.slot);
   if (!request.is_known(slot) || !request.is_present(slot)) return false;
-  const std::string_view text = request.value(slot).text();
-  if (text.size() > limits::RequestStringBytesMax) return false;
+  const module::Value& value = request.value(slot);
+  if (value.size > limits::RequestStringBytesMax) return false;
   if (slot_ != record.slot) {
-    Search(request.value(slot), record);
+    Search(value, record);
     slot_ = record.slot;
   }
   if (too_many_) return false;
-  keyed_count_ = 0;
-  if (hit_count_ == 0) return true;
+  constexpr auto bit = [](HostReach reach) { return 1u << static_cast<std::uint32_t>(reach); };
   for (const Hit& hit : std::span(hits_).first(hit_count_)) {
-    const auto meets = [&](const PostingRecord& posting) {
-      const auto reach = static_cast<HostReach>(posting.reach);
-      // A `*` stands for no dot.
-      return hit.dot == Whole        ? reach == HostReach::Exact
-             : hit.dot == first_dot_ ? reach != HostReach::Exact
-                                     : reach == HostReach::AnyDepth;
-    };
+    // A `*` stands for no dot.
+    const std::uint32_t reaches = hit.dot == Whole ? bit(HostReach::Exact)
+                                  : hit.dot == first_dot_
+                                      ? bit(HostReach::OneLabel) | bit(HostReach::AnyDepth)
+                                      : bit(HostReach::AnyDepth);
     const module::KeyRecord& key = t_.keys[hit.row];
     if (key.postings.count == 1) {
-      if (key.only.index == index && meets(key.only) && !Keep(key.only.entry)) return false;
+      // Mostly so, and read where it stands.
+      const bool is_meant = key.only.index == index && (reaches >> key.only.reach & 1) != 0;
+      if (!is_meant) continue;
+      if (led_count_ == led_.size()) return false;
+      led_[led_count_++] = {&key.only, &key.only + 1, index, reaches};
       continue;
     }
-    const auto all = t_.postings.subspan(key.postings.first, key.postings.count);
-    // Mostly a text is of one index or two, or once of each of several that follow one another.
-    constexpr std::size_t kFew = 4;
-    auto posting = all.begin();
-    const std::size_t ahead = index - posting->index;
-    if (index >= posting->index && ahead < all.size() && all[ahead].index == index &&
-        (ahead == 0 || all[ahead - 1].index != index)) {
-      posting += static_cast<std::ptrdiff_t>(ahead);
-    } else if (all.size() > kFew) {
-      posting = std::ranges::lower_bound(all, index, {}, &PostingRecord::index);
-    }
-    while (posting != all.end() && posting->index < index) ++posting;
-    for (; posting != all.end() && posting->index == index; ++posting) {
-      if (meets(*posting) && !Keep(posting->entry)) return false;
+    if (!AddLed(key.postings, index, reaches)) return false;
+  }
+  return true;
+}
+
+bool Candidates::FindByPath(std::string_view path, std::uint32_t index) {
+  const module::IndexRecord& record = t_.indexes[index];
+  // A wide reading takes such a path for several others, of which none was looked up.
+  if (record.kind == module::IndexKind::WidePath && path.find_first_of(";%") != path.npos) {
+    return false;
+  }
+  if (!path.starts_with('/')) return true;
+  std::size_t end = 0;
+  for (std::uint32_t lengths = record.lengths[0]; lengths != 0 && end < path.size();
+       lengths >>= 1) {
+    end = std::min(path.find('/', end + 1), path.size());
+    if ((lengths & 1) == 0) continue;
+    if (!AddMark(module::MarkOfSegments(path.substr(0, end)), index)) return false;
+  }
+  return true;
+}
+
+bool Candidates::FindByMarks(const module::Request& request, std::uint32_t index) {
+  const module::IndexRecord& record = t_.indexes[index];
+  const auto slot = static_cast<schema::Slot>(record.slot);
+  if (!request.is_known(slot) || !request.is_present(slot)) return false;
+  const module::Value& value = request.value(slot);
+  const bool is_text = record.kind != module::IndexKind::Integer;
+  if (is_text && value.size > limits::RequestStringBytesMax) return false;
+  if (record.kind == module::IndexKind::Path || record.kind == module::IndexKind::WidePath) {
+    return FindByPath(value.text(), index);
+  }
+  constexpr std::uint32_t kAddressBytes = 16;
+  if (is_text && value.size != kAddressBytes) return false;
+  for (std::size_t i = 0; i < record.lengths.size(); ++i) {
+    for (std::uint32_t word = record.lengths[i]; word != 0; word &= word - 1) {
+      const auto length = static_cast<std::uint32_t>(32 * i) + std::countr_zero(word);
+      const std::uint64_t mark =
+          is_text ? module::MarkOfAddresses(value.data, length)
+                  : module::MarkOfIntegers(module::PlaceOf(value.integer), length);
+      if (!AddMark(mark, index)) return false;
     }
   }
   return true;
+}
+
+void Candidates::Find(const module::Request& request, std::uint32_t index, bool only_keyed) {
+  led_count_ = 0;
+  plain_count_ = 0;
+  const auto add_plain = [&](module::Range listed) {
+    if (listed.count == 0) return;
+    const std::uint32_t* const first = t_.listed.data() + listed.first;
+    plain_[plain_count_++] = {first, first + listed.count};
+  };
+  if (!only_keyed) add_plain(t_.indexes[index].unkeyed);
+  for (const std::uint32_t last = index + t_.indexes[index].beside; index <= last; ++index) {
+    const module::IndexRecord& record = t_.indexes[index];
+    const std::size_t led_before = led_count_;
+    const bool is_read = record.kind == module::IndexKind::Text ? FindByText(request, index)
+                                                                : FindByMarks(request, index);
+    if (is_read) continue;
+    led_count_ = led_before;
+    add_plain(record.keyed);
+  }
 }
 
 }  // namespace curfew::interpret

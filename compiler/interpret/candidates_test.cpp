@@ -6,9 +6,14 @@
 #include "compiler/ir/encode.h"
 #include "compiler/module/entry_index.h"
 #include "compiler/values/host.h"
+#include "compiler/values/path.h"
 
 #include <algorithm>
+#include <array>
+#include <functional>
+#include <initializer_list>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -69,40 +74,50 @@ struct Sample {
   Bytes bytes;
 };
 
-// An allow and a denial for each rule, each with a port of its own beside the host, and some that
-// no host rules out.
-void Make(Sample& sample) {
+// What a class says of egress, as its rules have it.
+struct Egress {
+  ir::Builder& b;
+  ir::Block block;
+  ir::Group group;
+
+  std::uint32_t Deny(const std::string& id) {
+    return b.Rule({"c.deny" + id, Effect::Deny, "no", "", 0, 0});
+  }
+  std::uint32_t Allow(const std::string& id) {
+    return b.Rule({"c.allow" + id, Effect::Allow, "", "", 0, 0});
+  }
+  void AddDenial(const std::string& id, NodeId condition) {
+    block.denials.push_back({Deny(id), condition});
+  }
+  void AddAllow(const std::string& id, NodeId condition) {
+    group.entries.push_back({Allow(id), condition});
+  }
+  ir::TermId Text(schema::Slot slot) { return b.SlotTerm(slot, ValueClass::Text); }
+  NodeId Port(NodeOp op, std::int64_t value) {
+    return b.Compare(op, b.SlotTerm(slot::EgressPort, ValueClass::Integer), b.IntegerTerm(value));
+  }
+  NodeId Ports(std::int64_t first, std::int64_t last) {
+    return b.And(Port(NodeOp::GreaterEqual, first), Port(NodeOp::LessEqual, last));
+  }
+};
+
+template <typename AddRules>
+void Make(Sample& sample, AddRules add_rules) {
   ir::Builder b;
   const auto deny = [&](std::string id) { return b.Rule({id, Effect::Deny, "no", "", 0, 0}); };
-  const auto allow = [&](std::string id) { return b.Rule({id, Effect::Allow, "", "", 0, 0}); };
   b.SetSelection({deny("class.none"), deny("class.ambiguous"), deny("class.not_selected"),
                   deny("class.gone"), deny("request.invalid")});
-  b.AddClass("c", allow("c"), b.Constant(true), false, {});
-  const auto host = b.SlotTerm(slot::EgressHost, ValueClass::Text);
-  const auto port = [&](NodeOp op, std::int64_t value) {
-    return b.Compare(op, b.SlotTerm(slot::EgressPort, ValueClass::Integer), b.IntegerTerm(value));
-  };
-  ir::Block egress;
-  ir::Group group{{}, deny("c.default"), deny("c.beyond")};
-  const auto rules = Rules();
-  for (std::size_t i = 0; i < rules.size(); ++i) {
-    const std::string number = std::to_string(i);
-    const NodeId meets = b.PatternsIn(NodeOp::HostIn, host, rules[i]);
-    const NodeId says = b.And(port(NodeOp::Less, 100), meets);
-    group.entries.push_back({allow("c.allow" + number), says});
-    egress.denials.push_back({deny("c.deny" + number), b.And(meets, port(NodeOp::Greater, 80))});
-    if (i % 4 == 0) {
-      group.entries.push_back({allow("c.free" + number), port(NodeOp::Equal, 7)});
-      egress.denials.push_back({deny("c.shut" + number), b.Or(meets, port(NodeOp::Equal, 9))});
-    }
-  }
-  egress.groups.push_back(std::move(group));
+  b.AddClass("c", b.Rule({"c", Effect::Allow, "", "", 0, 0}), b.Constant(true), false, {});
+  Egress egress{b, {}, {{}, deny("c.default"), deny("c.beyond")}};
+  add_rules(egress);
+  egress.block.groups.push_back(std::move(egress.group));
   for (std::size_t place = 0; place < module::BlockCount(1); ++place) {
     const auto action = static_cast<Action>(place % schema::ActionCount);
     if (place / schema::ActionCount == 1) continue;
     ir::Block closed;
     closed.denials.push_back({deny("c.closed")});
-    b.SetBlock(place, action == Action::Egress && place < schema::ActionCount ? egress : closed);
+    const bool is_egress = action == Action::Egress && place < schema::ActionCount;
+    b.SetBlock(place, is_egress ? egress.block : closed);
   }
   ir::DecisionIr ir = std::move(b).Finish();
   ir.plans.emplace_back().class_name = "c";
@@ -112,6 +127,22 @@ void Make(Sample& sample) {
   REQUIRE(one);
   sample.plain.emplace(*std::move(one), UseIndex::No);
   sample.indexed.emplace(*std::move(other));
+}
+
+// An allow and a denial for each rule, each with a port of its own beside the host, and some that
+// no host rules out.
+void AddHostRules(Egress& egress) {
+  ir::Builder& b = egress.b;
+  const auto rules = Rules();
+  for (std::size_t i = 0; i < rules.size(); ++i) {
+    const std::string number = std::to_string(i);
+    const NodeId meets = b.PatternsIn(NodeOp::HostIn, egress.Text(slot::EgressHost), rules[i]);
+    egress.AddAllow(number, b.And(egress.Port(NodeOp::Less, 100), meets));
+    egress.AddDenial(number, b.And(meets, egress.Port(NodeOp::Greater, 80)));
+    if (i % 4 != 0) continue;
+    egress.AddAllow(".free" + number, egress.Port(NodeOp::Equal, 7));
+    egress.AddDenial(".shut" + number, b.Or(meets, egress.Port(NodeOp::Equal, 9)));
+  }
 }
 
 std::string Said(const module::Verdict& verdict) {
@@ -124,11 +155,11 @@ std::string Said(const module::Verdict& verdict) {
 
 TEST_CASE("a decision by the index is the decision without it") {
   Sample sample;
-  Make(sample);
+  Make(sample, AddHostRules);
   const auto& tables = sample.indexed->module().tables();
   REQUIRE(tables.indexes.size() == 2);
   CHECK(tables.indexes[0].slot == slot::EgressHost);
-  CHECK(tables.indexes[0].depths != 0);
+  CHECK(tables.indexes[0].lengths[0] != 0);
   CHECK(tables.indexes[0].unkeyed.count == 3);
   std::size_t different = 0;
   std::string before;
@@ -158,27 +189,275 @@ TEST_CASE("a decision by the index is the decision without it") {
   CHECK(different > 100);
 }
 
+// ---- Each kind of index -------------------------------------------------------------------------
+
+std::string AddressText(std::initializer_list<int> last) {
+  std::string bytes(10, '\0');
+  bytes += "\xff\xff";
+  for (const int byte : last) bytes.push_back(static_cast<char>(byte));
+  return bytes;
+}
+
+module::BlockOfAddresses BlockAt(const std::string& address, std::uint32_t prefix) {
+  module::BlockOfAddresses block;
+  std::copy(address.begin(), address.end(), reinterpret_cast<char*>(block.base));
+  block.prefix = prefix;
+  return block;
+}
+
+NodeId PathIn(Egress& egress, std::vector<std::string> globs, values::Reading reading) {
+  std::vector<ir::Pattern> patterns;
+  for (std::string& glob : globs) {
+    patterns.push_back({std::move(glob), static_cast<std::uint32_t>(reading)});
+  }
+  return egress.b.PatternsIn(NodeOp::PathIn, egress.Text(slot::EgressPath), patterns);
+}
+NodeId HostIs(Egress& egress, std::string host) {
+  return egress.b.PatternsIn(NodeOp::HostIn, egress.Text(slot::EgressHost),
+                             std::array{ir::Pattern{std::move(host), 0}});
+}
+
+// Globs whose literal beginnings lie in each other, end in the middle of a segment, or are none.
+std::vector<std::string> GlobsOf(int i) {
+  const std::string name = "/P" + std::to_string(i);
+  switch (i % 6) {
+    case 0:
+      return {name};
+    case 1:
+      return {name + "/**"};
+    case 2:
+      return {name + "/x/**", name + "/y"};
+    case 3:
+      return {name + "/*/z"};
+    case 4:
+      return {"/a/b" + std::to_string(i % 4) + "/c*"};
+    default:
+      return {"/a/" + std::to_string(i) + name + "/"};
+  }
+}
+
+void AddPathRules(Egress& egress, int count) {
+  for (int i = 0; i < count; ++i) {
+    const std::string id = ".path" + std::to_string(i);
+    const NodeId host = HostIs(egress, "one.example");
+    egress.AddAllow(id, egress.b.And(host, PathIn(egress, GlobsOf(i), values::Reading::Exact)));
+    egress.AddDenial(id, egress.b.And(PathIn(egress, GlobsOf(i + 1), values::Reading::Wide), host));
+  }
+}
+
+void AddPortRules(Egress& egress, int count) {
+  for (int i = 0; i < count; ++i) {
+    const std::string id = ".port" + std::to_string(i);
+    const std::int64_t port = 7 * i;
+    const NodeId one = egress.Port(NodeOp::Equal, port);
+    const NodeId some = egress.b.Compare(
+        NodeOp::In, egress.b.SlotTerm(slot::EgressPort, ValueClass::Integer),
+        egress.b.IntegerSetTerm(std::array<std::int64_t, 3>{port, port + 1, port + 4000}));
+    const NodeId range = egress.Ports(port, port + i % 9);
+    egress.AddAllow(id, i % 3 == 0 ? one : i % 3 == 1 ? some : range);
+    egress.AddDenial(id, i % 2 == 0 ? range : egress.b.Or(one, egress.Ports(port + 20, port + 20)));
+  }
+}
+
+void AddAddressRules(Egress& egress, int count) {
+  for (int i = 0; i < count; ++i) {
+    const std::string id = ".address" + std::to_string(i);
+    const std::string address = AddressText({10, i / 256, i % 256, 77});
+    std::string other = address;
+    other[0] = static_cast<char>(i / 40);
+    const std::array blocks = {BlockAt(address, i % 7 == 0 ? 120 : 128), BlockAt(other, 33)};
+    const ir::TermId ip = egress.Text(slot::EgressIp);
+    egress.AddAllow(id, egress.b.AddressIn(ip, std::span(blocks).first(1)));
+    egress.AddDenial(id, egress.b.AddressIn(ip, std::span(blocks).first(i % 40 == 0 ? 2 : 1)));
+  }
+}
+
+// What asks for one of few values, and what is known by what it is not.
+void AddPlainRules(Egress& egress) {
+  for (int i = 0; i < 12; ++i) {
+    const std::string id = ".plain" + std::to_string(i);
+    const NodeId day =
+        egress.b.Compare(NodeOp::Equal, egress.b.SlotTerm(slot::NowWeekday, ValueClass::Integer),
+                         egress.b.IntegerTerm(i % 7));
+    const NodeId elsewhere = egress.b.Not(HostIs(egress, "h" + std::to_string(i) + ".example"));
+    egress.AddAllow(id, egress.b.And(day, egress.Port(NodeOp::Less, 50)));
+    egress.AddDenial(id, egress.b.And(elsewhere, egress.Port(NodeOp::Greater, 6000 + i)));
+  }
+}
+
+// Requests that meet many rules, some and none, with every fact known, absent or unknown.
+std::vector<Request> Requests() {
+  static const std::vector<std::string> paths = {
+      "/P0",        "/p0",   "/P1/a",    "/P1",      "/P1/",     "/P2/x/q",   "/P2/y",
+      "/P3/q/z",    "/P3/z", "/a/b0/cc", "/a/B0/Cc", "/a/5/P5/", "/a/5/P5",   "/",
+      "",           "x",     "//",       "/P7/;v",   "/P6;v",    "/a%2Fb0/c", "/P1%2Fx",
+      "/P13/a/b/c", "/Q",    "/P25/",    "/P600/",   "/P601/a/b"};
+  static const std::vector<std::string> hosts = {"one.example", "other.example", "h3.example"};
+  static const std::vector<std::string> addresses = {AddressText({10, 0, 3, 77}),
+                                                     AddressText({10, 0, 7, 9}),
+                                                     AddressText({10, 2, 3, 77}),
+                                                     AddressText({11, 0, 3, 77}),
+                                                     std::string(16, '\1'),
+                                                     std::string(16, '\0'),
+                                                     "odd"};
+  std::vector<Request> requests;
+  for (std::size_t i = 0; i < 4000; ++i) {
+    Request request(Action::Egress, static_cast<Stage>(i % 3));
+    request.SetText(slot::SandboxClass, "c");
+    const auto text = [&](schema::Slot slot, const auto& values, std::size_t state) {
+      if (state % 5 == 0) return request.SetUnknown(slot);
+      if (state % 11 == 0) return request.SetAbsent(slot);
+      request.SetText(slot, values[state % values.size()]);
+    };
+    text(slot::EgressHost, hosts, i * 13 + i / 7);
+    text(slot::EgressPath, paths, i * 7 + i / 26);
+    text(slot::EgressIp, addresses, i * 3 + i / 5);
+    request.SetInteger(slot::NowWeekday, static_cast<std::int64_t>(i % 7));
+    if (i % 6 != 0) {
+      request.SetInteger(slot::EgressPort, static_cast<std::int64_t>(i * 31 % 5000));
+    }
+    if (i % 17 == 1) request.SetInteger(slot::EgressPort, i % 2 == 0 ? -1 : 6011);
+    requests.push_back(request);
+  }
+  return requests;
+}
+
+// How many entries of the range of an index a request is shown.
+std::size_t Visited(const Sample& sample, const Request& request, std::uint32_t index) {
+  const auto& tables = sample.indexed->module().tables();
+  std::vector<std::uint32_t> entries;
+  Candidates candidates(sample.indexed->module());
+  candidates.ForEach(request, tables.indexes[index].entries, index, false,
+                     [&](std::uint32_t entry, bool) { entries.push_back(entry); });
+  CHECK(std::is_sorted(entries.begin(), entries.end(), std::less_equal{}));
+  return entries.size();
+}
+
+TEST_CASE("a decision by any kind of index is the decision without it") {
+  const int count = GENERATE(40, 700);
+  const std::size_t kind = GENERATE(0, 1, 2, 3);
+  Sample sample;
+  Make(sample, [&](Egress& egress) {
+    if (kind == 0 || kind == 3) AddPathRules(egress, count);
+    if (kind == 1 || kind == 3) AddPortRules(egress, count);
+    if (kind == 2 || kind == 3) AddAddressRules(egress, count);
+    if (kind == 3) AddPlainRules(egress);
+    if (kind == 3) AddHostRules(egress);
+  });
+  using module::IndexKind;
+  std::vector<IndexKind> kinds;
+  const auto& tables = sample.indexed->module().tables();
+  for (const auto& index : tables.indexes) kinds.push_back(index.kind);
+  const std::vector<IndexKind> expected =
+      kind == 0   ? std::vector{IndexKind::WidePath, IndexKind::Path}
+      : kind == 1 ? std::vector{IndexKind::Integer, IndexKind::Integer}
+      : kind == 2 ? std::vector{IndexKind::Address, IndexKind::Address}
+                  : std::vector<IndexKind>();
+  if (kind < 3) {
+    CHECK(kinds == expected);
+  } else {
+    CHECK(kinds.size() == 8);
+  }
+  std::size_t different = 0;
+  std::string before;
+  for (const Request& request : Requests()) {
+    module::VerdictRoom with;
+    module::VerdictRoom without;
+    sample.indexed->Decide(request, with.verdict);
+    sample.plain->Decide(request, without.verdict);
+    REQUIRE(Said(with.verdict) == Said(without.verdict));
+    different += Said(with.verdict) == before ? 0 : 1;
+    before = Said(with.verdict);
+  }
+  CHECK(different > 300);
+}
+
+TEST_CASE("what shares all facts but one is found by that one") {
+  Sample sample;
+  const std::string address = AddressText({10, 0, 12, 77});
+  Request request(Action::Egress);
+  request.SetText(slot::SandboxClass, "c");
+  request.SetText(slot::EgressHost, "one.example");
+  request.SetText(slot::EgressPath, "/P12");
+  request.SetText(slot::EgressIp, address);
+  request.SetInteger(slot::EgressPort, 84);
+  SECTION("a path") {
+    Make(sample, [](Egress& egress) { AddPathRules(egress, 1000); });
+  }
+  SECTION("a host") {
+    Make(sample, [](Egress& egress) {
+      for (int i = 0; i < 1000; ++i) {
+        const NodeId path = PathIn(egress, {"/P12"}, values::Reading::Exact);
+        const NodeId host = HostIs(egress, i == 12 ? "one.example" : std::to_string(i) + ".b");
+        egress.AddAllow(std::to_string(i), egress.b.And(host, path));
+        egress.AddDenial(std::to_string(i), egress.b.And(path, host));
+      }
+    });
+  }
+  SECTION("a port") {
+    Make(sample, [](Egress& egress) { AddPortRules(egress, 1000); });
+  }
+  SECTION("an address") {
+    Make(sample, [](Egress& egress) { AddAddressRules(egress, 1000); });
+  }
+  const auto& tables = sample.indexed->module().tables();
+  REQUIRE(tables.indexes.size() == 2);
+  for (const std::uint32_t index : {0u, 1u}) {
+    CHECK(tables.indexes[index].unkeyed.count == 0);
+    CHECK(tables.indexes[index].keyed.count == 1000);
+    CHECK(Visited(sample, request, index) >= 1);
+    CHECK(Visited(sample, request, index) <= 12);
+  }
+}
+
 TEST_CASE("the index passes over what cannot hold") {
   Sample sample;
-  Make(sample);
+  Make(sample, AddHostRules);
   const auto& tables = sample.indexed->module().tables();
-  Candidates candidates(sample.indexed->module());
-  const auto visited = [&](const Request& request) {
-    std::vector<std::uint32_t> entries;
-    candidates.Forget();
-    candidates.ForEach(request, tables.indexes[1].entries, 1, false,
-                       [&](std::uint32_t entry, bool) { entries.push_back(entry); });
-    CHECK(std::is_sorted(entries.begin(), entries.end()));
-    return entries.size();
-  };
   Request request(Action::Egress);
-  CHECK(visited(request) == tables.indexes[1].entries.count);
+  CHECK(Visited(sample, request, 1) == tables.indexes[1].entries.count);
   request.SetText(slot::EgressHost, "nowhere.example");
-  CHECK(visited(request) == 3);
+  CHECK(Visited(sample, request, 1) == 3);
   request.SetText(slot::EgressHost, "a.b");
-  CHECK(visited(request) == 3 + 4);
+  CHECK(Visited(sample, request, 1) == 3 + 4);
   request.SetText(slot::EgressHost, "x.h3.zone.b");
-  CHECK(visited(request) == 3 + 3);
+  CHECK(Visited(sample, request, 1) == 3 + 3);
+}
+
+TEST_CASE("many rules of one key are all looked at, and no others") {
+  Sample sample;
+  Make(sample, [](Egress& egress) {
+    for (int i = 0; i < 1000; ++i) {
+      const std::string host = i % 2 == 0 ? "one.example" : std::to_string(i) + ".b";
+      const NodeId small = egress.Port(NodeOp::Less, i);
+      egress.AddAllow(std::to_string(i), egress.b.And(HostIs(egress, host), small));
+      egress.AddDenial(std::to_string(i), egress.b.And(HostIs(egress, host), small));
+    }
+  });
+  Request request(Action::Egress);
+  request.SetText(slot::EgressHost, "one.example");
+  CHECK(Visited(sample, request, 0) == 500);
+  CHECK(Visited(sample, request, 1) == 500);
+  request.SetText(slot::EgressHost, "7.b");
+  CHECK(Visited(sample, request, 1) == 1);
+}
+
+TEST_CASE("an index whose fact cannot be read leaves the others what they rule out") {
+  Sample sample;
+  Make(sample, [](Egress& egress) {
+    AddPathRules(egress, 100);
+    AddAddressRules(egress, 100);
+  });
+  const std::string address = AddressText({10, 0, 12, 77});
+  Request request(Action::Egress);
+  request.SetText(slot::EgressHost, "one.example");
+  CHECK(Visited(sample, request, 0) == 200);
+  request.SetText(slot::EgressPath, "/nowhere");
+  CHECK(Visited(sample, request, 0) == 100);
+  request.SetText(slot::EgressIp, address);
+  CHECK(Visited(sample, request, 0) == 2);
+  request.SetText(slot::EgressPath, "/nowhere;");
+  CHECK(Visited(sample, request, 0) == 102);  // a wide reading is looked up in one way only
 }
 
 TEST_CASE("a long list of hosts means what its patterns mean one by one") {

@@ -84,8 +84,9 @@ void EachSection(const DecisionIr& ir, const Add& add) {
   add(Section::BlockIndexes, BytesOf(ir.index.block_indexes));
   add(Section::GroupIndexes, BytesOf(ir.index.group_indexes));
   add(Section::Indexes, BytesOf(ir.index.indexes));
-  add(Section::Unkeyed, BytesOf(ir.index.unkeyed));
+  add(Section::Listed, BytesOf(ir.index.listed));
   add(Section::Keys, BytesOf(ir.index.keys));
+  add(Section::Marks, BytesOf(ir.index.marks));
   add(Section::Postings, BytesOf(ir.index.postings));
   add(Section::Names, AsBytes(names));
   add(Section::Data, AsBytes(ir.data));

@@ -266,11 +266,15 @@ TEST_CASE("an index that leaves out, adds or misplaces anything is refused") {
       [](auto& index) { index.group_indexes.clear(); },
       [](auto& index) { index.block_indexes[0] = 0; },
       [](auto& index) { index.block_indexes.push_back(NoIndex); },
-      [](auto& index) { index.unkeyed.pop_back(); },
-      [](auto& index) { index.unkeyed[0] = 1u << 30; },
+      [](auto& index) { index.listed.pop_back(); },
+      [](auto& index) { index.listed[0] = 1u << 30; },
       [](auto& index) { index.indexes[0].slot += 1; },
-      [](auto& index) { index.indexes[0].depths = 0; },
+      [](auto& index) { index.indexes[0].lengths[0] = 0; },
       [](auto& index) { index.indexes[0].unkeyed.count = 0; },
+      [](auto& index) { index.indexes[0].keyed.count = 0; },
+      [](auto& index) { index.indexes[0].kind = module::IndexKind::Path; },
+      [](auto& index) { index.indexes[0].beside = 1; },
+      [](auto& index) { index.marks.resize(2); },
       [](auto& index) { index.indexes[0].entries.count -= 1; },
       [](auto& index) { index.indexes.clear(); },
       [](auto& index) { index.keys.clear(); },
@@ -303,7 +307,7 @@ TEST_CASE("an index that leaves out, adds or misplaces anything is refused") {
   REQUIRE(Verify(whole));
   REQUIRE(whole.index.indexes.size() == 1);
   REQUIRE(whole.index.postings.size() == 20);
-  REQUIRE(whole.index.unkeyed.size() == 1);
+  REQUIRE(whole.index.listed.size() == 11);
   for (std::size_t i = 0; i < faults.size(); ++i) {
     CAPTURE(i);
     DecisionIr ir = Indexed();

@@ -1,8 +1,9 @@
-// The index of a module: for each long range of entries the fact by whose text most of them can be
-// told apart, and for each text the entries that it may make hold. Derived from the tables and from
-// nothing else, in one way only: the compiler writes it into the module's bytes so that no keeper
-// has to make it, and the verifier derives it again, so that bytes which leave an entry out are
-// refused. How a decision uses it: compiler/interpret/candidates.h.
+// The index of a module: for each long range of entries the few facts by which they can be told
+// apart, and for each value of one the entries that it may make hold. Derived from the tables and
+// from nothing else, in one way only: the compiler writes it into the module's bytes so that no
+// keeper has to make it, and the verifier derives it again, so that bytes which leave an entry out
+// are refused. What guards an entry: guards.h; by which of its guards it goes: way_choice.h; how a
+// decision uses it: compiler/interpret/candidates.h.
 #pragma once
 
 #include "compiler/module/key_hash.h"
@@ -21,8 +22,9 @@ struct EntryIndex {
   std::vector<std::uint32_t> block_indexes;
   std::vector<std::uint32_t> group_indexes;
   std::vector<IndexRecord> indexes;
-  std::vector<std::uint32_t> unkeyed;
+  std::vector<std::uint32_t> listed;
   std::vector<KeyRecord> keys;
+  std::vector<MarkRecord> marks;
   std::vector<PostingRecord> postings;
 
   // By entry: the part of its condition, a child of its `and` or the whole, that says no more than
@@ -33,14 +35,18 @@ struct EntryIndex {
 };
 
 // Of tables whose indexes are in range and whose texts are in order. Takes time and space linear in
-// the tables: an entry with more keys than that has none, and is looked at always.
+// the tables: an entry whose keys were too much work has none, and is looked at always.
 EntryIndex DeriveIndex(const Tables& tables);
 
 // Whether the tables' index is the one that follows from them.
 bool HasItsIndex(const Tables& tables);
 
-// The most rows that the search for one text looks at.
+// The most rows that the search for one text or mark looks at.
 std::size_t LongestSearch(const Tables& tables);
+
+// How many searches a decision makes at most to find the entries of a range by its indexes, of
+// which `index` is the first, or NoIndex.
+std::size_t SearchesMax(const Tables& tables, std::uint32_t index);
 
 // A range whose entries know fewer texts than this is not worth a search; nor are a few entries,
 // unless they ask for hosts or their lists are long.
@@ -64,10 +70,11 @@ inline const KeyRecord* FindKey(const Tables& tables, std::string_view text, std
   }
 }
 
-// Which bit of IndexRecord::depths stands for a name of so many labels, at least one.
-inline std::uint32_t DepthBit(std::size_t labels) {
-  constexpr std::size_t kMost = 32;
-  return std::uint32_t{1} << ((labels < kMost ? labels : kMost) - 1);
+// Which bit of the lengths of IndexKind::Text stands for a name of so many labels, at least one.
+// The last one of a word stands for all longer ones too.
+inline std::uint32_t DepthOf(std::uint32_t labels) {
+  constexpr std::uint32_t kMost = 32;
+  return (labels < kMost ? labels : kMost) - 1;
 }
 
 }  // namespace curfew::module

@@ -11,15 +11,17 @@
 
 namespace curfew::module {
 
+// Two words as one.
+inline std::uint64_t Fold(std::uint64_t a, std::uint64_t b) {
+  __extension__ using Product = unsigned __int128;
+  constexpr std::uint64_t kFirst = 0xe7037ed1a0b428db;
+  constexpr std::uint64_t kSecond = 0x8ebc6af09c88c6e3;
+  const Product product = Product{a ^ kFirst} * (b ^ kSecond);
+  return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
+}
+
 // Of the last `size` bytes of `text`, which has as many.
 inline std::uint64_t HashOfEnd(std::string_view text, std::size_t size) {
-  __extension__ using Product = unsigned __int128;
-  const auto fold = [](std::uint64_t a, std::uint64_t b) {
-    constexpr std::uint64_t kFirst = 0xe7037ed1a0b428db;
-    constexpr std::uint64_t kSecond = 0x8ebc6af09c88c6e3;
-    const Product product = Product{a ^ kFirst} * (b ^ kSecond);
-    return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
-  };
   constexpr std::uint64_t kSize = 0xa0761d6478bd642f;
   const char* const end = text.data() + text.size();
   const char* place = end - size;
@@ -29,15 +31,15 @@ inline std::uint64_t HashOfEnd(std::string_view text, std::size_t size) {
     const std::uint64_t word = text.size() >= 8 && size > 0
                                    ? LoadWord<std::uint64_t>(end - 8) >> (8 * (8 - size))
                                    : PackFew(place, size);
-    return fold(state ^ word, word);
+    return Fold(state ^ word, word);
   }
   if (size > 16) {
     for (; end - place > 16; place += 16) {
-      state = fold(state ^ LoadWord<std::uint64_t>(place), LoadWord<std::uint64_t>(place + 8));
+      state = Fold(state ^ LoadWord<std::uint64_t>(place), LoadWord<std::uint64_t>(place + 8));
     }
     place = end - 16;
   }
-  return fold(state ^ LoadWord<std::uint64_t>(place), LoadWord<std::uint64_t>(end - 8));
+  return Fold(state ^ LoadWord<std::uint64_t>(place), LoadWord<std::uint64_t>(end - 8));
 }
 
 inline std::uint64_t HashOf(std::string_view text) { return HashOfEnd(text, text.size()); }

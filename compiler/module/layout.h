@@ -19,7 +19,7 @@ static_assert(std::endian::native == std::endian::little, "module bytes are litt
 
 inline constexpr std::array<char, 8> Magic = {'C', 'U', 'R', 'F', 'E', 'W', 'M', '\n'};
 // Raised with every change of a record or of what one means.
-inline constexpr std::uint32_t Version = 6;
+inline constexpr std::uint32_t Version = 7;
 inline constexpr std::size_t Alignment = 16;
 
 enum class Section : std::uint32_t {
@@ -44,15 +44,16 @@ enum class Section : std::uint32_t {
   BlockIndexes,
   GroupIndexes,
   Indexes,
-  Unkeyed,
+  Listed,
   Keys,
+  Marks,
   Postings,
   Names,    // bytes
   Data,     // bytes
   Plans,    // bytes: plan_codec.h, one template a class
   Declared  // bytes: plan_codec.h
 };
-inline constexpr std::size_t SectionCount = 28;
+inline constexpr std::size_t SectionCount = 29;
 
 struct FileHeader {
   std::array<char, 8> magic = Magic;

@@ -106,8 +106,9 @@ Outcome PointTables(const Sections& sections, Tables& tables) {
                      sections.Rows(Section::BlockIndexes, tables.block_indexes) &&
                      sections.Rows(Section::GroupIndexes, tables.group_indexes) &&
                      sections.Rows(Section::Indexes, tables.indexes) &&
-                     sections.Rows(Section::Unkeyed, tables.unkeyed) &&
+                     sections.Rows(Section::Listed, tables.listed) &&
                      sections.Rows(Section::Keys, tables.keys) &&
+                     sections.Rows(Section::Marks, tables.marks) &&
                      sections.Rows(Section::Postings, tables.postings);
   if (!whole) return Bad("half a record");
   tables.names = sections.TextOf(Section::Names);

@@ -7,6 +7,7 @@
 #include "compiler/module/verdict.h"
 #include "compiler/schema/schema.h"
 
+#include <array>
 #include <cstdint>
 #include <limits>
 #include <span>
@@ -195,11 +196,13 @@ struct SelectionRules {
 };
 
 // ---- Index --------------------------------------------------------------------------------------
-// A second way to the entries of a long range: by the text of one fact, so that a decision looks at
-// those that may hold and passes over those that cannot. All of it follows from the tables above
-// (entry_index.h derives it), and verify_tables.h compares.
+// Other ways to the entries of a long range: by facts that tell them apart, so that a decision
+// looks at those that may hold and passes over those that cannot. Each entry goes by one index of
+// its range or by none. All of it follows from the tables above (entry_index.h derives it), and
+// verify_tables.h compares.
 
-// How a key meets a text: as values::HostReach says of a host pattern; Exact is equality.
+// How a key meets a text: as values::HostReach says of a host pattern; Exact is equality. Of a mark
+// it is 0.
 struct PostingRecord {
   std::uint32_t index = 0;  // of indexes
   std::uint32_t entry = 0;
@@ -217,13 +220,33 @@ struct KeyRecord {
   friend auto operator<=>(const KeyRecord&, const KeyRecord&) = default;
 };
 
+// A row of another one, of what is no text: the mark (mark.h) is its own hash.
+struct MarkRecord {
+  std::uint64_t mark = 0;
+  Range postings;  // without any the row is free, and ends a search
+  friend auto operator<=>(const MarkRecord&, const MarkRecord&) = default;
+};
+
+// What of its fact an index goes by, and what a bit of its lengths is.
+enum class IndexKind : std::uint32_t {
+  Text,      // all of a text; or, bit i, a host name of i + 1 labels above it (DepthOf)
+  Integer,   // bit i: a block of 2 to the i integers
+  Path,      // bit i: the first i + 1 segments of a path
+  WidePath,  // the same, where some entry reads the path as values::Reading::Wide does
+  Address    // bit i: a block of addresses with a prefix of i bits
+};
+inline constexpr std::size_t LengthsMax = 160;
+
 struct IndexRecord {
-  Range entries;           // of the index of classes: all classes
-  Range unkeyed;           // of `unkeyed`: entries that the fact rules out by no text
-  std::uint32_t slot = 0;  // the fact, a text
-  // Bit i: some wildcard of an index on this fact is above names of i + 1 labels; the highest bit:
-  // of as many or more. The same for all indexes of a fact, so that one search serves them.
-  std::uint32_t depths = 0;
+  Range entries;           // the range's; of the index of classes: all classes
+  Range unkeyed;           // of `listed`: entries of the range that no index of it rules out
+  Range keyed;             // of `listed`: entries that this one finds
+  std::uint32_t slot = 0;  // the fact
+  IndexKind kind = IndexKind::Text;
+  std::uint32_t beside = 0;  // how many more indexes of the range stand behind this one
+  // Which lengths some key has. Those of Text are the same for all indexes of a fact, so that one
+  // search serves them.
+  std::array<std::uint32_t, LengthsMax / 32> lengths = {};
   friend auto operator<=>(const IndexRecord&, const IndexRecord&) = default;
 };
 
@@ -244,13 +267,15 @@ struct Tables {
   std::span<const std::uint32_t> text_items;
   std::span<const PatternRecord> patterns;
   std::span<const BlockOfAddresses> addresses;
-  std::span<const std::uint32_t> class_index;    // one: the classes' index, or NoIndex
-  std::span<const std::uint32_t> block_indexes;  // by block: the index of its denials, or NoIndex
-  std::span<const std::uint32_t> group_indexes;  // by group: the index of its entries, or NoIndex
+  // The first of the indexes of a range, or NoIndex.
+  std::span<const std::uint32_t> class_index;    // one: of the classes
+  std::span<const std::uint32_t> block_indexes;  // by block: of its denials
+  std::span<const std::uint32_t> group_indexes;  // by group: of its entries
   std::span<const IndexRecord> indexes;
-  std::span<const std::uint32_t> unkeyed;   // entries; ascending within an index
+  std::span<const std::uint32_t> listed;    // entries; ascending within a range of them
   std::span<const KeyRecord> keys;          // none, or a power of two
-  std::span<const PostingRecord> postings;  // of a key: ascending
+  std::span<const MarkRecord> marks;        // none, or a power of two
+  std::span<const PostingRecord> postings;  // of a key or a mark: ascending
   std::string_view names;                   // UTF-8
   std::string_view data;                    // any bytes
   SelectionRules selection;
@@ -283,7 +308,7 @@ static_assert(sizeof(TermRecord) == 12 && sizeof(NodeRecord) == 16 && sizeof(Add
               sizeof(RuleRecord) == 36 && sizeof(EntryRecord) == 12 && sizeof(GroupRecord) == 16 &&
               sizeof(DefaultRecord) == 24 && sizeof(BlockRecord) == 40 &&
               sizeof(ClassRecord) == 28 && sizeof(PostingRecord) == 12 && sizeof(KeyRecord) == 32 &&
-              sizeof(IndexRecord) == 24);
+              sizeof(MarkRecord) == 16 && sizeof(IndexRecord) == 56);
 static_assert(std::is_trivially_copyable_v<RuleRecord> &&
               std::is_trivially_copyable_v<ClassRecord>);
 

@@ -78,6 +78,7 @@ class Verifier {
       return Failure(FailureCode::Malformed,
                      "its index is not the one that follows from its rules");
     }
+    longest_search_ = LongestSearch(t_);
     const std::uint64_t steps = StepsMax();
     if (steps >= kTooManySteps) {
       return Failure(FailureCode::TooLarge,
@@ -150,6 +151,9 @@ class Verifier {
     return condition == NoIndex ? 1 : Plus(1, steps_[condition]);
   }
   std::uint64_t StepsOfEntries(Range range) const;
+  std::uint64_t StepsOfSearch(std::uint32_t index) const {
+    return Times(SearchesMax(t_, index), longest_search_);
+  }
   std::uint64_t StepsOfBlock(std::size_t place) const;
   std::uint64_t StepsMax() const;
 
@@ -160,6 +164,7 @@ class Verifier {
   std::vector<std::uint16_t> depth_;  // by node
   std::vector<std::uint64_t> steps_;  // by node
   std::vector<std::uint32_t> seen_;   // by node: a bit for each action and class of element
+  std::size_t longest_search_ = 0;
   schema::Action action_ = schema::Action::Create;
   SlotClasses slots_;  // of action_
 };
@@ -694,14 +699,16 @@ std::uint64_t Verifier::StepsOfBlock(std::size_t place) const {
   std::uint64_t steps = Plus(StepsOfEntries(block.checks), StepsOfEntries(block.denials));
   steps = Plus(steps, StepsOfEntries(block.trials));
   steps = Plus(steps, block.defaults.count);
-  for (const GroupRecord& group : t_.groups.subspan(block.groups.first, block.groups.count)) {
-    steps = Plus(steps, StepsOfEntries(group.entries));
+  steps = Plus(steps, StepsOfSearch(t_.block_indexes[place]));
+  for (std::uint32_t g = block.groups.first; g < block.groups.first + block.groups.count; ++g) {
+    steps = Plus(steps, StepsOfEntries(t_.groups[g].entries));
+    steps = Plus(steps, StepsOfSearch(t_.group_indexes[g]));
   }
   return steps;
 }
 
 std::uint64_t Verifier::StepsMax() const {
-  std::uint64_t selection = 0;
+  std::uint64_t selection = StepsOfSearch(t_.class_index[0]);
   for (const ClassRecord& record : t_.classes) {
     selection = Plus(selection, StepsOfCondition(record.when));
     for (const std::uint32_t link :
@@ -718,8 +725,6 @@ std::uint64_t Verifier::StepsMax() const {
       if (place != set) worst = std::max(worst, StepsOfBlock(place));
     }
     std::uint64_t steps = Plus(worst, StepsOfBlock(set));
-    // One search for each name above a host, and for the host.
-    steps = Plus(steps, Times(limits::HostBytesMax, LongestSearch(t_)));
     if (action == schema::Action::Create) steps = Plus(steps, selection);
     most = std::max(most, steps);
   }

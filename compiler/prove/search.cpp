@@ -171,7 +171,9 @@ void Search::AddDenialsOfItsHosts(Way& way, const Wanted& wanted, std::uint32_t 
   std::set<std::uint32_t> indexes;
   for (const std::size_t block :
        {module::SetBlock(t.classes.size(), space_.action()), BlockOf(0, way.of_class)}) {
-    indexes.insert(t.block_indexes[block]);
+    const std::uint32_t first = t.block_indexes[block];
+    if (first == module::NoIndex) continue;
+    for (std::uint32_t i = 0; i <= t.indexes[first].beside; ++i) indexes.insert(first + i);
   }
   for (const std::uint32_t child : t.children.subspan(t.nodes[condition].a, t.nodes[condition].b)) {
     const module::NodeRecord& node = t.nodes[child];

@@ -7,6 +7,7 @@
 #include "tests/properties/generated_request.h"
 
 #include <algorithm>
+#include <map>
 
 #include <catch2/catch.hpp>
 #include <fmt/format.h>
@@ -72,6 +73,7 @@ TEST_CASE("the engines agree") {
   Mix mix;
   std::size_t natives = 0;
   std::size_t indexes = 0;
+  std::map<module::IndexKind, std::size_t> kinds;
   const std::size_t policies = kPolicies * properties::EffortFromEnvironment();
   for (std::size_t made = 0; made < policies;) {
     const PolicyText policy = properties::GeneratePolicy(random);
@@ -80,6 +82,7 @@ TEST_CASE("the engines agree") {
     ++made;
     natives += subject->is_native() ? 1 : 0;
     indexes += subject->tables().indexes.empty() ? 0 : 1;
+    for (const auto& index : subject->tables().indexes) ++kinds[index.kind];
     mix.Forget();
     properties::RequestGenerator generator(random);
     for (std::size_t i = 0; i < kRequestsEach; ++i) {
@@ -94,6 +97,12 @@ TEST_CASE("the engines agree") {
                    policies));
   CHECK(natives == policies);
   CHECK(indexes * 10 > policies);
+  using module::IndexKind;
+  for (const IndexKind kind : {IndexKind::Text, IndexKind::Integer, IndexKind::Path,
+                               IndexKind::WidePath, IndexKind::Address}) {
+    UNSCOPED_INFO("too few indexes of kind " << static_cast<int>(kind) << ": " << kinds[kind]);
+    CHECK(kinds[kind] * 50 > policies);
+  }
   for (const std::string& complaint : mix.Complaints()) {
     UNSCOPED_INFO("too few or too many pairs: " << complaint);
   }

@@ -177,8 +177,10 @@ Fault InRows(std::string name, std::span<const T> module::Tables::* rows, Change
 }
 
 void AddIndexFaults(std::vector<Fault>& faults) {
+  using module::IndexKind;
   using module::IndexRecord;
   using module::KeyRecord;
+  using module::MarkRecord;
   using module::PostingRecord;
   using module::Tables;
   const auto mistaken_reach = [](std::uint32_t right, std::uint32_t wrong) {
@@ -224,8 +226,43 @@ void AddIndexFaults(std::vector<Fault>& faults) {
   faults.push_back(
       InRows("entries without a key that are passed over", &Tables::indexes,
              [](IndexRecord& index) { return std::exchange(index.unkeyed.count, 0) > 0; }));
-  faults.push_back(InRows("wildcards that nobody looks up", &Tables::indexes,
-                          [](IndexRecord& index) { return std::exchange(index.depths, 0) > 0; }));
+  faults.push_back(
+      InRows("entries that are passed over where their fact is unknown", &Tables::indexes,
+             [](IndexRecord& index) { return std::exchange(index.keyed.count, 0) > 0; }));
+  faults.push_back(InRows("an index that is left out", &Tables::indexes,
+                          [](IndexRecord& index) { return std::exchange(index.beside, 0) > 0; }));
+  const auto unsought = [](IndexKind kind) {
+    return [=](IndexRecord& index) {
+      if (index.kind != kind || index.lengths == decltype(index.lengths)()) return false;
+      index.lengths = {};
+      return true;
+    };
+  };
+  faults.push_back(
+      InRows("wildcards that nobody looks up", &Tables::indexes, unsought(IndexKind::Text)));
+  faults.push_back(
+      InRows("integers that nobody looks up", &Tables::indexes, unsought(IndexKind::Integer)));
+  faults.push_back(
+      InRows("segments that nobody looks up", &Tables::indexes, unsought(IndexKind::Path)));
+  faults.push_back(
+      InRows("blocks that nobody looks up", &Tables::indexes, unsought(IndexKind::Address)));
+  faults.push_back(
+      InRows("integers alone that nobody looks up", &Tables::indexes, [](IndexRecord& index) {
+        if (index.kind != IndexKind::Integer) return false;
+        return std::exchange(index.lengths[0], index.lengths[0] & ~1u) % 2 != 0;
+      }));
+  faults.push_back(InRows("a wide reading that is looked up as a narrow one", &Tables::indexes,
+                          [](IndexRecord& index) {
+                            if (index.kind != IndexKind::WidePath) return false;
+                            index.kind = IndexKind::Path;
+                            return true;
+                          }));
+  faults.push_back(InRows("a mark that is another", &Tables::marks, [](MarkRecord& row) {
+    row.mark ^= std::uint64_t{1} << 63;
+    return row.postings.count > 0;
+  }));
+  faults.push_back(InRows("a mark that leads to one entry less", &Tables::marks,
+                          [](MarkRecord& row) { return Drop(row.postings); }));
 }
 
 // ---- Code generation ----------------------------------------------------------------------------

@@ -15,7 +15,7 @@ std::string DigestText(std::size_t n) { return fmt::format("sha256:{:064x}", 0xa
 
 // What a condition on any action may read.
 std::string SharedAtom(Random& r) {
-  switch (r.Below(24)) {
+  switch (r.Below(25)) {
     case 0:
       return fmt::format("task.kind == \"k{}\"", r.Below(4));
     case 1:
@@ -64,6 +64,8 @@ std::string SharedAtom(Random& r) {
       return fmt::format("task.kind matches \"{}\"", r.Pick({"k*", "*0", "*", "x*", "k*1"}));
     case 22:
       return "caller.operator == task.urgent";
+    case 23:
+      return fmt::format("all g in caller.groups where (g != \"group:g{}\")", r.Below(3));
     default:
       return fmt::format("task.trigger == {}", r.Pick({"human", "schedule", "api", "agent"}));
   }
@@ -130,7 +132,7 @@ std::string OwnAtom(Random& r, const std::string& action) {
     }
   }
   if (action == "egress") {
-    switch (r.Below(10)) {
+    switch (r.Below(12)) {
       case 0:
         return fmt::format("egress.host matches \"{}\"",
                            r.Pick({"*.example.com", "**.example.com", "api.example.com"}));
@@ -148,6 +150,8 @@ std::string OwnAtom(Random& r, const std::string& action) {
       case 6:
       case 7:
       case 8:
+      case 9:
+      case 10:
         return "has egress.ip and egress.ip in task.nets";
       default:
         return "egress.bytes > 1MiB";
@@ -345,6 +349,48 @@ std::string NetworkStatement(Random& r, std::size_t n) {
   }
 }
 
+namespace {
+
+// Rules that are alike but for one fact, enough of them for an index that goes by it.
+std::vector<std::string> AlikeStatements(Random& r) {
+  std::vector<std::string> statements;
+  const std::size_t kind = r.Pick<std::size_t>({0, 0, 1, 2, 3});
+  const std::size_t count = 10 + r.Below(10);
+  const bool mostly_allows = r.OneIn(2);
+  for (std::size_t n = 0; n < count; ++n) {
+    const bool allows = r.OneIn(6) ? !mostly_allows : mostly_allows;
+    const std::string effect = allows ? "allow GET" : r.Pick({"deny GET", "deny any"});
+    switch (kind) {
+      case 0:
+        statements.push_back(fmt::format("{} \"https://api.example.com/{}{}{}\"", effect,
+                                         r.Pick({"p", "P"}), n % 12,
+                                         r.Pick({"", "/**", "/x", "/*/b", "/x/**", "*"})));
+        break;
+      case 1:
+        statements.push_back(
+            fmt::format("{} \"https://api.example.com\" {}", effect,
+                        r.OneIn(2) ? fmt::format("port {}", 5000 + n)
+                                   : fmt::format("ports {}..{}", 4998 + n, 4998 + n + r.Below(4))));
+        break;
+      case 2:
+        if (allows) {
+          statements.push_back(fmt::format("allow GET \"https://93.184.216.{}\"", 30 + n));
+        } else {
+          statements.push_back(fmt::format("deny \"93.185.{}\"", r.OneIn(2)
+                                                                     ? fmt::format("0.{}", n)
+                                                                     : fmt::format("{}.0/24", n)));
+        }
+        break;
+      default:
+        statements.push_back(fmt::format("{} \"https://{}h{}.example.com/a/**\"", effect,
+                                         r.Pick({"", "", "*.", "**."}), n));
+    }
+  }
+  return statements;
+}
+
+}  // namespace
+
 // What goes in, and what outlives a sandbox.
 void AddKept(Random& r, std::vector<std::string>& filesystem) {
   const std::size_t imports = r.Below(3);
@@ -433,6 +479,9 @@ ClassText GenerateClass(Random& r, std::size_t index) {
     // Some planes are long enough for an index.
     const std::size_t statements = 1 + r.Below(r.OneIn(3) ? 14 : 5);
     for (std::size_t i = 0; i < statements; ++i) network.push_back(NetworkStatement(r, i));
+    if (r.OneIn(3)) {
+      for (std::string& statement : AlikeStatements(r)) network.push_back(std::move(statement));
+    }
     network.push_back("tls inspect");
     if (secrets && r.OneIn(2)) {
       network.push_back("allow POST \"https://api.example.com/a\" using t0");

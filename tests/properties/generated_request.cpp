@@ -35,6 +35,10 @@ std::vector<std::string> Blocks() {
   return blocks;
 }
 
+std::string BytesOf(const std::string& address) {
+  return std::string(AsText(values::ParseAddress(address)->bytes));
+}
+
 std::int64_t Near(Random& r, std::int64_t value) {
   return value - 1 + static_cast<std::int64_t>(r.Below(3));
 }
@@ -199,6 +203,31 @@ Value RequestGenerator::ValueOf(Action action, Slot which) {
   CURFEW_UNREACHABLE("every type has values");
 }
 
+// What one of the rules is about that are alike but for one fact.
+void RequestGenerator::MakeOneOfMany(Request& request) {
+  const std::size_t n = r_.Below(12);
+  request.SetText(slot::EgressHost, "api.example.com");
+  switch (r_.Pick({0, 0, 0, 1, 2, 3})) {
+    case 0:
+      request.Set(slot::EgressPath,
+                  Text(fmt::format("/{}{}{}", r_.Pick({"p", "P"}), n,
+                                   r_.Pick({"", "/x", "/x/b", ";v/x", ";v", "%2Fx", "/X", "0"}))));
+      break;
+    case 1:
+      request.SetInteger(slot::EgressPort, static_cast<std::int64_t>(4996 + n));
+      break;
+    case 2:
+      request.SetAbsent(slot::EgressHost);
+      request.Set(slot::EgressIp,
+                  Text(BytesOf(r_.OneIn(2) ? fmt::format("93.184.216.{}", 28 + n)
+                                           : fmt::format("93.185.{}.{}", r_.Below(2) * n, n))));
+      break;
+    default:
+      request.Set(slot::EgressHost,
+                  Text(fmt::format("{}h{}.example.com", r_.Pick({"", "", "a."}), n)));
+  }
+}
+
 void RequestGenerator::MakeLikely(Request& request) {
   const Action action = request.action();
   request.SetText(slot::CallerId, "user:ana");
@@ -272,10 +301,13 @@ void RequestGenerator::MakeLikely(Request& request) {
     request.SetInteger(slot::EgressRequests, 1 + static_cast<std::int64_t>(r_.Below(3)));
     request.SetInteger(slot::EgressBytes, kMiB);
     request.SetInteger(slot::EgressTotal, r_.Pick({kMiB, kMiB, 2 * kMiB, 3 * kMiB}));
-    if (!r_.OneIn(6)) return;
     const std::size_t n = r_.Below(5);
-    request.SetInteger(slot::EgressPort, static_cast<std::int64_t>(5000 + n));
-    request.Set(slot::EgressHost, Text(fmt::format("h{}.example.com", n)));
+    if (r_.OneIn(6)) {
+      request.SetInteger(slot::EgressPort, static_cast<std::int64_t>(5000 + n));
+      request.Set(slot::EgressHost, Text(fmt::format("h{}.example.com", n)));
+    } else if (r_.OneIn(3)) {
+      MakeOneOfMany(request);
+    }
   }
 }
 

@@ -29,6 +29,7 @@ class RequestGenerator {
   module::Value Capabilities();
   // What a client would send that is allowed what it asks for.
   void MakeLikely(module::Request& request);
+  void MakeOneOfMany(module::Request& request);
   std::string DigestBytes();
   std::string AddressBytes();
 
