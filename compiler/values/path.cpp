@@ -3,8 +3,10 @@
 #include "compiler/base/limits.h"
 #include "compiler/values/url_bytes.h"
 
-#include <algorithm>
+#include <array>
+#include <charconv>
 #include <optional>
+#include <system_error>
 #include <vector>
 
 namespace curfew::values {
@@ -45,22 +47,47 @@ std::string_view TakeBack(Rest& rest) {
   return segment;
 }
 
+// The byte that an escape at the front of the text stands for, but for an escaped slash, which is
+// read on its own.
+std::optional<char> EscapedByte(std::string_view text) {
+  if (!text.starts_with('%') || text.size() < 3 || text.starts_with(EscapedSlash)) {
+    return std::nullopt;
+  }
+  unsigned byte = 0;
+  const auto [end, error] = std::from_chars(text.data() + 1, text.data() + 3, byte, 16);
+  if (error != std::errc() || end != text.data() + 3) return std::nullopt;
+  return static_cast<char>(byte);
+}
+
+// One literal byte of a glob, and how many spell it.
+struct Literal {
+  char byte;
+  std::size_t size;
+};
+Literal FirstLiteral(std::string_view glob, Reading reading) {
+  if (glob.front() == '\\') return {glob[1], 2};
+  if (reading == Reading::Wide) {
+    if (const auto byte = EscapedByte(glob)) return {*byte, 3};
+  }
+  return {glob.front(), 1};
+}
+
 // Whether `text` begins with the literal of `glob` up to its end or its first star. Both are moved
 // behind what was read.
 bool TakeLiteral(std::string_view& glob, std::string_view& text, Reading reading) {
   while (!glob.empty() && glob.front() != '*') {
-    if (glob.front() == '\\') glob.remove_prefix(1);
-    if (text.empty() || !SameByte(glob.front(), text.front(), reading)) return false;
-    glob.remove_prefix(1);
+    const Literal literal = FirstLiteral(glob, reading);
+    if (text.empty() || !SameByte(literal.byte, text.front(), reading)) return false;
+    glob.remove_prefix(literal.size);
     text.remove_prefix(1);
   }
   return true;
 }
 
-std::size_t LiteralBytes(std::string_view glob) {
+std::size_t LiteralBytes(std::string_view glob, Reading reading) {
   std::size_t bytes = 0;
-  for (std::size_t i = 0; i < glob.size() && glob[i] != '*'; ++i, ++bytes) {
-    if (glob[i] == '\\') ++i;
+  for (; !glob.empty() && glob.front() != '*'; ++bytes) {
+    glob.remove_prefix(FirstLiteral(glob, reading).size);
   }
   return bytes;
 }
@@ -70,7 +97,7 @@ bool MatchesSegment(std::string_view glob, std::string_view segment, Reading rea
   if (!TakeLiteral(glob, segment, reading)) return false;
   if (glob.empty()) return segment.empty();
   glob.remove_prefix(1);
-  const std::size_t tail = LiteralBytes(glob);
+  const std::size_t tail = LiteralBytes(glob, reading);
   if (segment.size() < tail) return false;
   segment.remove_prefix(segment.size() - tail);
   return TakeLiteral(glob, segment, reading) && segment.empty();
@@ -94,29 +121,62 @@ bool MatchesSegments(std::string_view glob, std::string_view path, Reading readi
   return !path_rest;
 }
 
-// `/a%2Fb` as `/a/b`.
-std::string WithSlashes(std::string_view path) {
-  std::string text;
-  while (true) {
-    const std::size_t end = std::min(path.find(EscapedSlash), path.size());
-    text.append(path.substr(0, end));
-    if (end == path.size()) return text;
-    text += '/';
-    path.remove_prefix(end + EscapedSlash.size());
-  }
-}
+// A path as some server reads it. Never longer than what stands there, so that it needs no memory
+// but this room, which is not cleared.
+class Rewritten {
+ public:
+  Rewritten() {}  // NOLINT(cppcoreguidelines-pro-type-member-init)
 
-// `/a;x/;y/b;` as `/a/b` (RFC 3986, 3.3).
-std::string WithoutParameters(std::string_view path) {
-  std::string text;
-  Rest rest = path.substr(1);
-  while (rest) {
-    const std::string_view segment = TakeFront(rest);
-    const std::string_view name = segment.substr(0, segment.find(';'));
-    if (name.empty() && rest) continue;
-    text.append("/").append(name);
+  // `/a%2Fb` as `/a/b`.
+  std::string_view WithSlashes(std::string_view path) {
+    while (!path.empty()) {
+      const bool is_slash = path.starts_with(EscapedSlash);
+      Add(is_slash ? '/' : path.front());
+      path.remove_prefix(is_slash ? EscapedSlash.size() : 1);
+    }
+    return text();
   }
-  return text;
+  // `/%40a` as `/@a`.
+  std::string_view Decoded(std::string_view path) {
+    while (!path.empty()) {
+      const auto byte = EscapedByte(path);
+      Add(byte.value_or(path.front()));
+      path.remove_prefix(byte ? 3 : 1);
+    }
+    return text();
+  }
+  // `/a;x/;y/b;` as `/a/b` (RFC 3986, 3.3).
+  std::string_view WithoutParameters(std::string_view path) {
+    Rest rest = path.substr(1);
+    while (rest) {
+      const std::string_view segment = TakeFront(rest);
+      const std::string_view name = segment.substr(0, segment.find(';'));
+      if (name.empty() && rest) continue;
+      Add('/');
+      for (const char c : name) Add(c);
+    }
+    return text();
+  }
+
+ private:
+  void Add(char c) { bytes_[size_++] = c; }
+  [[nodiscard]] std::string_view text() const { return {bytes_.data(), size_}; }
+
+  std::size_t size_ = 0;
+  std::array<char, limits::PathBytesMax> bytes_;
+};
+
+bool MeetsAsRead(std::string_view glob, std::string_view path) {
+  Rewritten decoded;
+  const std::string_view plain = decoded.Decoded(path);
+  if (MatchesSegments(glob, plain, Reading::Wide)) return true;
+  Rewritten bare;
+  if (MatchesSegments(glob, bare.WithoutParameters(plain), Reading::Wide)) return true;
+  // An escaped `;` begins a parameter for those alone that decode first.
+  Rewritten bare_first;
+  Rewritten decoded_then;
+  return MatchesSegments(glob, decoded_then.Decoded(bare_first.WithoutParameters(path)),
+                         Reading::Wide);
 }
 
 // One segment of a glob that is not `**`: its stars are counted and its escapes checked; `out` gets
@@ -227,14 +287,13 @@ Parsed<PathGlob> ParseUrlGlob(std::string_view text, EscapedSlashes slash) {
 bool MatchesPathGlob(std::string_view glob, std::string_view path, Reading reading) {
   if (!glob.starts_with('/') || !path.starts_with('/')) return false;
   if (MatchesSegments(glob, path, reading)) return true;
-  const auto holds = [](std::string_view text, std::string_view part) {
-    return text.find(part) != std::string_view::npos;
-  };
-  if (reading == Reading::Exact || (!holds(path, ";") && !holds(path, EscapedSlash))) return false;
-  const std::string slashed = WithSlashes(path);
-  return MatchesSegments(glob, slashed, reading) ||
-         MatchesSegments(glob, WithoutParameters(path), reading) ||
-         MatchesSegments(glob, WithoutParameters(slashed), reading);
+  if (reading == Reading::Exact || path.find_first_of(";%") == path.npos) return false;
+  // Longer than any path that is canonical: no deny is to be escaped by that.
+  if (path.size() > limits::PathBytesMax) return true;
+  if (MeetsAsRead(glob, path)) return true;
+  if (path.find(EscapedSlash) == path.npos) return false;
+  Rewritten slashed;
+  return MeetsAsRead(glob, slashed.WithSlashes(path));
 }
 
 Parsed<TextGlob> ParseTextGlob(std::string_view text) {
@@ -269,7 +328,7 @@ bool MatchesTextGlob(std::string_view glob, std::string_view text) {
     }
   }
   if (star != std::string_view::npos) last = glob.substr(star + 1);
-  const std::size_t tail = LiteralBytes(last);
+  const std::size_t tail = LiteralBytes(last, Reading::Exact);
   if (text.size() < tail) return false;
   std::string_view text_tail = text.substr(text.size() - tail);
   if (!TakeLiteral(last, text_tail, Reading::Exact)) return false;
@@ -279,7 +338,7 @@ bool MatchesTextGlob(std::string_view glob, std::string_view text) {
   const std::string_view middle = glob.substr(0, star);
   const bool is_plain = !middle.empty() && middle.find('\\') == std::string_view::npos;
   if (is_plain) return text.find(middle) != std::string_view::npos;
-  for (; text.size() >= LiteralBytes(middle); text.remove_prefix(1)) {
+  for (; text.size() >= LiteralBytes(middle, Reading::Exact); text.remove_prefix(1)) {
     std::string_view rest_glob = middle;
     std::string_view rest_text = text;
     if (TakeLiteral(rest_glob, rest_text, Reading::Exact)) return true;

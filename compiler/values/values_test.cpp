@@ -589,7 +589,21 @@ TEST_CASE("path globs at their edges") {
   CHECK(match("/a/", "/a/;x", Reading::Wide));
   CHECK(match("/", "/;x", Reading::Wide));
   CHECK(match("/**/*.key", "/a/b.key;c", Reading::Wide));
-  for (const char* path : {"/a/secrets;x/y", "/a/x;secret/y", "/a/%3Bx/secret", "/asecret;/y"}) {
+  // Escapes: as they stand, and as the bytes that they stand for.
+  for (const char* path : {"/@Evil/x", "/%40evil/x", "/%40EVIL;a/x", "/%3B/%40evil"}) {
+    CAPTURE(path);
+    CHECK(match("/@evil/**", path, Reading::Wide));
+    CHECK(match("/%40evil/**", path, Reading::Wide));
+  }
+  CHECK_FALSE(match("/@evil/**", "/%40evil/x"));
+  CHECK(match("/k%2Cl", "/k,l", Reading::Wide));
+  CHECK(match("/*%2Cl", "/k%2cl", Reading::Wide));
+  CHECK(match("/a\\*b", "/a%2Ab", Reading::Wide));
+  CHECK_FALSE(match("/%2Ab", "/ab", Reading::Wide));
+  CHECK(match("/a/secret", "/a/%3Bx/secret", Reading::Wide));
+  CHECK(match("/%C3%A9/**", "/%c3%a9/x", Reading::Wide));
+  CHECK_FALSE(match("/@evil/**", "/%2540evil/x", Reading::Wide));
+  for (const char* path : {"/a/secrets;x/y", "/a/x;secret/y", "/a/%2540secret", "/asecret;/y"}) {
     CAPTURE(path);
     CHECK_FALSE(match("/a/secret/**", path, Reading::Wide));
   }
