@@ -1,9 +1,11 @@
 #include "compiler/lint/egress_reach.h"
 #include "compiler/lint/rule.h"
+#include "compiler/model/chain.h"
 #include "compiler/values/path.h"
 
 #include <algorithm>
 #include <array>
+#include <map>
 
 #include <fmt/format.h>
 
@@ -130,6 +132,65 @@ void FindOpaqueStream(const Subject& subject, diagnostics::Sink& sink) {
       sink.Report(target.span, diag::OpaqueStream, target.text);
     }
   });
+}
+
+// The first fact inside HTTP that a condition reads; empty where it reads none.
+std::string_view HttpFactOf(const model::Expressions& all, model::ExprId condition) {
+  const model::Expr& expr = all.at(condition);
+  if (expr.kind == model::ExprKind::Attribute || expr.kind == model::ExprKind::Has) {
+    const std::string_view path = all.attributes[expr.leaf].path;
+    const bool is_inside =
+        path == "egress.method" || path == "egress.path" || path == "egress.query";
+    return is_inside ? path : std::string_view();
+  }
+  for (const model::ExprId operand : all.OperandsOf(condition)) {
+    const std::string_view path = HttpFactOf(all, operand);
+    if (!path.empty()) return path;
+  }
+  return {};
+}
+
+// An allow of the class by which HTTPS leaves unread; null where there is none.
+const model::EgressRule* UnreadIn(const model::PolicyModel& model, const model::Class& of) {
+  const ClassTraffic traffic = TrafficOf(model, of);
+  const bool wants = model::BoundsOf(model, of).network.tls == model::Tls::Inspect;
+  const auto is_read = [](const model::EgressRule* rule) { return model::ReadsInsideTls(*rule); };
+  if (wants && std::ranges::any_of(traffic.allows, is_read)) return nullptr;
+  for (const model::EgressRule* allow : traffic.allows) {
+    if (std::ranges::any_of(allow->targets, &model::EgressTarget::https)) return allow;
+  }
+  return nullptr;
+}
+
+// A plane's deny holds of what cannot be seen; a condition that asks `has` of it does not.
+void FindRuleOverUnreadHttps(const Subject& subject, diagnostics::Sink& sink) {
+  if (subject.model == nullptr) return;
+  const model::PolicyModel& model = *subject.model;
+  const model::EgressRule* of_any = nullptr;
+  std::map<const model::Class*, const model::EgressRule*> of_link;  // of some class that has it
+  for (const model::Class& of : model.classes) {
+    const model::EgressRule* allow = UnreadIn(model, of);
+    if (allow == nullptr) continue;
+    if (of_any == nullptr) of_any = allow;
+    for (const model::Class* link : model::ChainOf(model, of)) of_link.emplace(link, allow);
+  }
+  if (of_any == nullptr) return;
+  const auto judge = [&](const model::Rule& rule) {
+    constexpr auto kEgress = static_cast<std::size_t>(schema::Action::Egress);
+    if (!rule.actions[kEgress] || rule.condition == model::NoExpr) return;
+    const std::string_view fact = HttpFactOf(model.expressions, rule.condition);
+    if (fact.empty()) return;
+    const model::EgressRule* allow = of_any;
+    if (rule.of_class) {
+      const auto place = of_link.find(&At(model, *rule.of_class));
+      if (place == of_link.end()) return;
+      allow = place->second;
+    }
+    sink.Report(rule.span, diag::RuleOverUnreadHttps, fact, allow->id)
+        .Note(allow->span, diag::AllowedHere);
+  };
+  for (const model::Rule& rule : model.rules) judge(rule);
+  for (const model::Rule& rule : model.trials) judge(rule);
 }
 
 // What the checker refuses (the deny names the host, or the port is that of HTTP) is no finding.
@@ -359,6 +420,8 @@ constexpr Rule kRules[] = {
      FindEmulationAllowed},
     {diag::WriteWithoutLimit.code, Category::Reach, "methods that write, and no limit of how much",
      FindWriteWithoutLimit},
+    {diag::RuleOverUnreadHttps.code, Category::Reach,
+     "a rule that reads a method or path where HTTPS leaves unread", FindRuleOverUnreadHttps},
 };
 
 }  // namespace

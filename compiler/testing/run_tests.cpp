@@ -221,7 +221,7 @@ class TestRun {
     decided.trials = IdsOf(verdict.trials, policy());
     decided.why = WhyOf(policy(), story, decided.allowed);
     decided.only_nevers = module::OnlyNeversDeny(policy(), verdict);
-    if (verdict.undecided) {
+    if (verdict.undecided && !world_.HidesHttp(request)) {
       decided.depends_on = PathOf(request.action(), verdict.undecided_slot);
     }
     return decided;

@@ -70,8 +70,25 @@ Request World::Ask(const model::AskStep& ask) {
   for (const model::Fact& fact : ask.facts) SetFact(request, fact.path, fact.value);
   AddHost(request);
   AddSandbox(request);
+  HideHttp(request);
   AddAbsences(request);
   return request;
+}
+
+bool World::HidesHttp(const Request& request) const {
+  if (request.action() != Action::Egress || !sandbox_) return false;
+  // Without a network nothing leads to a gateway, read or unread.
+  if (!sandbox_->granted.network || sandbox_->granted.inspects_tls) return false;
+  return request.is_present(slot::EgressScheme) &&
+         request.value(slot::EgressScheme).integer == OrdinalOf(schema::Enum::Scheme, "https");
+}
+
+void World::HideHttp(Request& request) const {
+  if (!HidesHttp(request)) return;
+  for (const schema::Slot hidden :
+       {slot::EgressMethod, slot::EgressPath, slot::EgressQuery, slot::EgressUpgrade}) {
+    request.SetAbsent(hidden);
+  }
 }
 
 void World::Created(const module::PlanTemplate& granted, const module::CreatePlan& plan) {

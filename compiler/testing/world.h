@@ -36,6 +36,9 @@ class World {
 
   // The request of a question. Its views are good until the next one.
   module::Request Ask(const model::AskStep& ask);
+  // Inside TLS that nobody reads the gateway sees no HTTP: what a step says of it the client alone
+  // knows, and no rule (language.md section 5.11: one answer). A denial for want of it is one.
+  [[nodiscard]] bool HidesHttp(const module::Request& request) const;
 
   // The two questions that a resume from a snapshot is: a sandbox of its class is created, with the
   // wishes that the resume states, and runs what was kept.
@@ -97,6 +100,7 @@ class World {
   [[nodiscard]] std::int64_t RequestsInWindow() const;
   void AddGiven(module::Request& request);
   void AddHost(module::Request& request);
+  void HideHttp(module::Request& request) const;
   void AddSandbox(module::Request& request);
   void AddRenewals(module::Request& request);
   void AddFrozen(module::Request& request);
