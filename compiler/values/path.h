@@ -38,9 +38,9 @@ Parsed<PathGlob> ParseUrlGlob(std::string_view text,
 
 // How a path is read. An allow reads it as it stands. A deny reads it widely (language.md section
 // 6): without regard to ASCII case, with every escape of path and glob for the byte that it stands
-// for (`%40` is an `@` for most servers, though RFC 3986 holds the two apart), and also as servers do
-// that take an escaped slash for one, or take the parameters off each segment, so that what a `;`
-// begins is gone, and with it a segment that is nothing else.
+// for (`%40` is an `@` for most servers, though RFC 3986 holds the two apart), and also as servers
+// do that take an escaped slash for one, or take the parameters off each segment, so that what a
+// `;` begins is gone, and with it a segment that is nothing else.
 enum class Reading : std::uint8_t { Exact, Wide };
 
 // `glob` is the text of a PathGlob. `path` is canonical: absolute, segments joined by single
