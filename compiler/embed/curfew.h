@@ -9,8 +9,8 @@
 // no call whose failure allows: curfew_verdict_allows answers 0 until a decision has said
 // otherwise.
 //
-// To reload, open the new bundle beside the old policy, let new requests be of it, and free the old
-// one when the last of its requests is freed: the verdict says of which generation it is.
+// A program whose policy changes while it runs opens a curfew_live, and each of its threads holds,
+// for each decision, the policy that is in force then. A reload makes none of them wait.
 //
 // Functions that can fail return a status and, where `error` is not NULL, say what and what to do
 // in one line. No C++ exception leaves this library, and arguments that are NULL where that is not
@@ -89,7 +89,7 @@ typedef struct curfew_options {
 CURFEW_API curfew_status curfew_policy_open(const void* bundle, size_t size,
                                             const curfew_options* options, curfew_policy** policy,
                                             curfew_error* error);
-/* Its requests and verdicts are freed before. NULL is nothing. */
+/* Its verdicts are not looked into any more. A request keeps what it needs. NULL is nothing. */
 CURFEW_API void curfew_policy_free(curfew_policy* policy);
 
 /* "sha256:…" of the policy set, "native" or "interpreter", and why there is no native code (""
@@ -97,6 +97,57 @@ CURFEW_API void curfew_policy_free(curfew_policy* policy);
 CURFEW_API const char* curfew_policy_digest(const curfew_policy* policy);
 CURFEW_API const char* curfew_policy_engine(const curfew_policy* policy);
 CURFEW_API const char* curfew_policy_why_not_native(const curfew_policy* policy);
+
+/* ---- Policies that are reloaded ----------------------------------------------------------------
+ *
+ *   curfew_reader *reader = ...;                 // one for each thread, once
+ *   for (;;) {                                   // each decision, or some few of them
+ *     const curfew_policy *policy = curfew_reader_hold(reader);
+ *     if (policy != mine) { ... }                // another set: make the requests of it anew
+ *     curfew_decide(policy, request, verdict);   // and read the verdict
+ *     curfew_reader_release(reader);
+ *   }
+ *
+ * A request is of one policy, since the facts that a set declares have their numbers in it. After a
+ * reload the policy that is held is another one, by which an old request is not decided
+ * (CURFEW_INVALID_ARGUMENT): the caller makes its requests of the new one. A request keeps its
+ * policy in memory, so that no other can be taken for it; its owner frees it when it has made the
+ * new one.
+ */
+
+typedef struct curfew_live curfew_live;
+typedef struct curfew_reader curfew_reader;
+
+/* The bundle's policy is in force when this returns. With CURFEW_ENGINE_AUTO it is interpreted at
+ * first, here and after each reload, and compiled by a thread of its own that runs when the machine
+ * has nothing else to do; with CURFEW_ENGINE_NATIVE it is compiled before it is in force.
+ * `options` is kept for what is reloaded. */
+CURFEW_API curfew_status curfew_live_open(const void* bundle, size_t size,
+                                          const curfew_options* options, curfew_live** live,
+                                          curfew_error* error);
+/* From any thread. `generation` is higher than the one in force. After any other status than
+ * CURFEW_OK the old policy is in force as before. */
+CURFEW_API curfew_status curfew_live_reload(curfew_live* live, const void* bundle, size_t size,
+                                            uint64_t generation, curfew_error* error);
+/* Nobody reloads any more. What readers hold stays until they are freed. NULL is nothing. */
+CURFEW_API void curfew_live_free(curfew_live* live);
+
+/* The generation in force, and how many older ones are kept for a reader that holds them still, or
+ * are about to be freed. */
+CURFEW_API uint64_t curfew_live_generation(const curfew_live* live);
+CURFEW_API size_t curfew_live_waiting(const curfew_live* live);
+/* Waits until what is in force is compiled, or cannot be: 1; or for so long: 0. */
+CURFEW_API int curfew_live_settle(const curfew_live* live, uint32_t milliseconds_at_most);
+
+/* Of one thread. */
+CURFEW_API curfew_status curfew_reader_new(curfew_live* live, curfew_reader** reader,
+                                           curfew_error* error);
+CURFEW_API void curfew_reader_free(curfew_reader* reader);
+/* The policy in force, which is there until the release, with the texts of verdicts by it: no lock,
+ * no wait, nothing allocated. Never freed by the caller. NULL where the reader holds one already.
+ */
+CURFEW_API const curfew_policy* curfew_reader_hold(curfew_reader* reader);
+CURFEW_API void curfew_reader_release(curfew_reader* reader);
 
 /* ---- Requests ----------------------------------------------------------------------------------
  */

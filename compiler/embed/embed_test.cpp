@@ -6,9 +6,13 @@
 #include "tests/properties/compiled_set.h"
 
 #include <array>
+#include <atomic>
+#include <chrono>
+#include <initializer_list>
 #include <memory>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <catch2/catch.hpp>
@@ -542,6 +546,205 @@ TEST_CASE("embed: several threads decide by one policy, one by one and many at o
   }
   for (std::thread& thread : threads) thread.join();
   CHECK(wrong == std::array<int, 4>{});
+}
+
+// The policy of generation N: `/bin/sh` may run in the even ones.
+Bytes BundleOfGeneration(std::uint64_t generation) {
+  std::string text = kPolicy;
+  if (generation % 2 == 0) {
+    const std::string one = "\"/usr/bin/**\"";
+    text.replace(text.find(one), one.size(), "\"/usr/bin/**\", \"/bin/sh\"");
+  }
+  return BundleOf(text + "# generation " + std::to_string(generation) + "\n");
+}
+
+struct Live {
+  explicit Live(curfew_engine engine) {
+    const Bytes bundle = BundleOfGeneration(1);
+    curfew_options options{};
+    options.size = sizeof options;
+    options.engine = engine;
+    options.generation = 1;
+    curfew_error error{};
+    const curfew_status status =
+        curfew_live_open(bundle.data(), bundle.size(), &options, &handle, &error);
+    INFO(error.message);
+    REQUIRE(status == CURFEW_OK);
+  }
+  ~Live() { curfew_live_free(handle); }
+  Live(const Live&) = delete;
+  Live& operator=(const Live&) = delete;
+
+  [[nodiscard]] curfew_status Reload(const Bytes& bundle, std::uint64_t generation,
+                                     curfew_error* error = nullptr) const {
+    return curfew_live_reload(handle, bundle.data(), bundle.size(), generation, error);
+  }
+
+  curfew_live* handle = nullptr;
+};
+
+// A thread that asks for `/bin/sh`, by whatever is in force. Without Catch, which is of one thread.
+class Asker {
+ public:
+  explicit Asker(const Live& live) {
+    is_whole_ = curfew_reader_new(live.handle, &reader_, nullptr) == CURFEW_OK &&
+                curfew_verdict_new(&verdict_, nullptr) == CURFEW_OK;
+  }
+  ~Asker() {
+    curfew_request_free(request_);
+    curfew_verdict_free(verdict_);
+    curfew_reader_free(reader_);
+  }
+  Asker(const Asker&) = delete;
+  Asker& operator=(const Asker&) = delete;
+
+  // Whether the answer is that of the generation which it names; of what it asked by is kept.
+  bool Ask() {
+    const curfew_policy* policy = curfew_reader_hold(reader_);
+    if (policy == nullptr || !is_whole_) return false;
+    if (policy != mine_ && !MakeRequest(policy)) return false;
+    const bool done = curfew_decide(policy, request_, verdict_) == CURFEW_OK;
+    const std::uint64_t now = curfew_verdict_generation(verdict_);
+    const bool is_right =
+        done && now >= generation_ && (curfew_verdict_allows(verdict_) == 1) == (now % 2 == 0);
+    generation_ = now;
+    curfew_reader_release(reader_);
+    return is_right;
+  }
+  [[nodiscard]] std::uint64_t generation() const { return generation_; }
+  [[nodiscard]] curfew_reader* reader() const { return reader_; }
+  [[nodiscard]] const curfew_request* request() const { return request_; }
+
+ private:
+  bool MakeRequest(const curfew_policy* policy) {
+    curfew_request* next = nullptr;
+    bool done =
+        curfew_request_new(policy, CURFEW_EXEC, CURFEW_STAGE_REQUEST, &next, nullptr) == CURFEW_OK;
+    const auto text = [&](const char* path, std::string_view value) {
+      done = done && curfew_request_set_text(next, curfew_policy_fact(policy, CURFEW_EXEC, path),
+                                             value.data(), value.size(), nullptr) == CURFEW_OK;
+    };
+    for (const auto& [path, value] :
+         std::initializer_list<std::pair<const char*, const char*>>{{"caller.id", "user:ana"},
+                                                                    {"task.owner", "user:ana"},
+                                                                    {"task.kind", "work"},
+                                                                    {"task.risk", "low"},
+                                                                    {"sandbox.class", "work"},
+                                                                    {"sandbox.creator", "user:ana"},
+                                                                    {"sandbox.ttl_left", "1h"},
+                                                                    {"sandbox.idle", "0s"},
+                                                                    {"exec.program", "/bin/sh"},
+                                                                    {"exec.user", "agent"}}) {
+      text(path, value);
+    }
+    curfew_request_leave_out_the_rest(next);
+    curfew_request_free(request_);
+    request_ = next;
+    mine_ = policy;
+    return done;
+  }
+
+  bool is_whole_ = false;
+  curfew_reader* reader_ = nullptr;
+  curfew_request* request_ = nullptr;
+  curfew_verdict* verdict_ = nullptr;
+  const curfew_policy* mine_ = nullptr;
+  std::uint64_t generation_ = 0;
+};
+
+TEST_CASE("embed: a reload is decided by at once, and a broken one leaves the old policy") {
+  for (const curfew_engine engine :
+       {CURFEW_ENGINE_INTERPRETER, CURFEW_ENGINE_AUTO, CURFEW_ENGINE_NATIVE}) {
+    const Live live(engine);
+    Asker asker(live);
+    CHECK(asker.Ask());
+    CHECK(asker.generation() == 1);
+    REQUIRE(live.Reload(BundleOfGeneration(2), 2) == CURFEW_OK);
+    CHECK(curfew_live_generation(live.handle) == 2);
+    CHECK(asker.Ask());
+    CHECK(asker.generation() == 2);
+
+    curfew_error error{};
+    CHECK(live.Reload(BundleOfGeneration(3), 2, &error) == CURFEW_INVALID_ARGUMENT);
+    CHECK(std::string(error.message).find("generation 2 is in force") == 0);
+    Bytes broken = BundleOfGeneration(3);
+    broken[broken.size() / 2] ^= 1;
+    CHECK(live.Reload(broken, 3, &error) != CURFEW_OK);
+    CHECK(live.Reload({}, 3, &error) != CURFEW_OK);
+    CHECK(asker.Ask());
+    CHECK(asker.generation() == 2);
+
+    // Of what is held nothing changes, but which engine decides.
+    const curfew_policy* held = curfew_reader_hold(asker.reader());
+    REQUIRE(held != nullptr);
+    CHECK(curfew_reader_hold(asker.reader()) == nullptr);
+    CHECK(curfew_live_settle(live.handle, 60'000) == 1);
+    CHECK(std::string(curfew_policy_engine(held)) ==
+          (engine == CURFEW_ENGINE_INTERPRETER ? "interpreter" : "native"));
+    REQUIRE(live.Reload(BundleOfGeneration(3), 3) == CURFEW_OK);
+    CHECK(curfew_live_waiting(live.handle) >= 1);
+    Verdict verdict;
+    CHECK(curfew_decide(held, asker.request(), verdict.handle) == CURFEW_OK);
+    CHECK(curfew_verdict_generation(verdict.handle) == 2);
+    curfew_reader_release(asker.reader());
+    const curfew_policy* next = curfew_reader_hold(asker.reader());
+    CHECK(curfew_decide(next, asker.request(), verdict.handle) == CURFEW_INVALID_ARGUMENT);
+    CHECK(curfew_verdict_allows(verdict.handle) == 0);
+    curfew_reader_release(asker.reader());
+    CHECK(asker.Ask());
+    CHECK(asker.generation() == 3);
+  }
+}
+
+TEST_CASE("embed: threads that decide while it is reloaded get no answer of another generation") {
+  auto live = std::make_unique<Live>(CURFEW_ENGINE_AUTO);
+  std::atomic<bool> ends = false;
+  std::array<std::size_t, 3> wrong{};
+  std::array<std::size_t, 3> answers{};
+  std::vector<std::thread> threads;
+  for (std::size_t t = 0; t < wrong.size(); ++t) {
+    threads.emplace_back([&, t] {
+      Asker asker(*live);
+      while (!ends) {
+        wrong[t] += asker.Ask() ? 0 : 1;
+        ++answers[t];
+      }
+    });
+  }
+  const std::array<Bytes, 2> bundles = {BundleOfGeneration(2), BundleOfGeneration(3)};
+  for (std::uint64_t generation = 2; generation < 60; ++generation) {
+    CHECK(live->Reload(bundles[generation % 2], generation) == CURFEW_OK);
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+  ends = true;
+  for (std::thread& thread : threads) thread.join();
+  CHECK(wrong == std::array<std::size_t, 3>{});
+  for (const std::size_t count : answers) CHECK(count > 0);
+}
+
+TEST_CASE("embed: a reader that is freed too late, or holding, harms nothing") {
+  curfew_live_free(nullptr);
+  curfew_reader_free(nullptr);
+  curfew_reader_release(nullptr);
+  CHECK(curfew_reader_hold(nullptr) == nullptr);
+  CHECK(curfew_live_open(nullptr, 0, nullptr, nullptr, nullptr) == CURFEW_INVALID_ARGUMENT);
+  CHECK(curfew_live_reload(nullptr, nullptr, 0, 0, nullptr) == CURFEW_INVALID_ARGUMENT);
+  CHECK(curfew_reader_new(nullptr, nullptr, nullptr) == CURFEW_INVALID_ARGUMENT);
+  CHECK(curfew_live_generation(nullptr) == 0);
+  curfew_reader* reader = nullptr;
+  curfew_verdict* verdict = nullptr;
+  REQUIRE(curfew_verdict_new(&verdict, nullptr) == CURFEW_OK);
+  {
+    const Live live(CURFEW_ENGINE_INTERPRETER);
+    REQUIRE(curfew_reader_new(live.handle, &reader, nullptr) == CURFEW_OK);
+    Asker asker(live);
+    CHECK(asker.Ask());
+  }
+  const curfew_policy* policy = curfew_reader_hold(reader);
+  REQUIRE(policy != nullptr);
+  CHECK(std::string(curfew_policy_digest(policy)).starts_with("sha256:"));
+  curfew_reader_free(reader);
+  curfew_verdict_free(verdict);
 }
 
 }  // namespace

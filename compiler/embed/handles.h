@@ -5,35 +5,27 @@
 #include "compiler/base/result.h"
 #include "compiler/base/text.h"
 #include "compiler/embed/curfew.h"
-#include "compiler/module/engine.h"
-#include "compiler/module/fact.h"
-#include "compiler/module/policy_module.h"
+#include "compiler/live/generation.h"
+#include "compiler/module/request_json.h"
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <exception>
 #include <memory>
 #include <new>
 #include <string>
-#include <vector>
 
 // The names are those of the C header.
-struct curfew_policy {
-  curfew::Bytes module;
-  std::unique_ptr<curfew::module::DecisionEngine> engine;  // views `module`
-  std::string digest;
-  std::string why_not_native;
-  std::array<std::vector<curfew::module::Fact>, curfew::schema::ActionCount> facts;
+struct curfew_policy final : curfew::live::Generation {
+  using Generation::Generation;
 
-  [[nodiscard]] const std::vector<curfew::module::Fact>& FactsOf(
-      curfew::schema::Action action) const {
-    return facts[static_cast<std::size_t>(action)];
-  }
+  // Itself, from curfew_policy_open to curfew_policy_free; of a live policy's nothing.
+  std::shared_ptr<curfew_policy> opened;
 };
 
 struct curfew_request {
-  const curfew_policy* policy = nullptr;
+  // Its facts have the numbers of this policy, which stays for as long as they may be set.
+  std::shared_ptr<const curfew_policy> policy;
   curfew::module::PreparedRequest request;
   curfew::module::ValueArena arena;
 };
@@ -72,6 +64,25 @@ curfew_status Guard(curfew_error* error, Body&& body) {
   } catch (...) {
     return Fail(error, CURFEW_FAULT, "a fault of the library");
   }
+}
+
+// What the caller was built with; fields that it does not know are zero.
+curfew_options Known(const curfew_options* given);
+
+// Proves the bundle and what it holds; the interpreter decides by it.
+Result<std::shared_ptr<curfew_policy>> Open(ByteView bundle, const curfew_options& options,
+                                            std::uint64_t generation);
+
+// The path of the compiler that the caller named, or that stands beside this library.
+std::string CompilerLibrary(const curfew_options& options);
+
+// Makes the policy native before it decides anything. Where that fails it stays interpreted and
+// says why.
+Outcome MakeNative(const std::string& compiler, curfew_policy& policy);
+
+// For what must not meet another policy at its address.
+inline std::shared_ptr<const curfew_policy> SharedWith(const curfew_policy& policy) {
+  return std::static_pointer_cast<const curfew_policy>(policy.shared_from_this());
 }
 
 inline curfew_text TextOf(std::string_view text) { return {text.data(), text.size()}; }

@@ -1,24 +1,12 @@
 #include "compiler/embed/handles.h"
-#include "compiler/interpret/interpreter.h"
 #include "compiler/module/bundle.h"
 #include "compiler/native/native_compiler.h"
-#include "compiler/native/native_engine.h"
 
 #include <dlfcn.h>
 #include <span>
 
 namespace curfew::embed {
 namespace {
-
-using module::PolicyModule;
-
-// What the caller was built with; fields that it does not know are zero.
-curfew_options Known(const curfew_options* given) {
-  curfew_options options{};
-  if (given == nullptr) return options;
-  std::memcpy(&options, given, std::min(given->size, sizeof options));
-  return options;
-}
 
 Result<std::vector<Ed25519PublicKey>> TrustedBy(const curfew_options& options) {
   std::vector<Ed25519PublicKey> keys(options.trusted_key_count);
@@ -30,7 +18,15 @@ Result<std::vector<Ed25519PublicKey>> TrustedBy(const curfew_options& options) {
   return keys;
 }
 
-// The one beside this library, wherever that was loaded from.
+}  // namespace
+
+curfew_options Known(const curfew_options* given) {
+  curfew_options options{};
+  if (given == nullptr) return options;
+  std::memcpy(&options, given, std::min(given->size, sizeof options));
+  return options;
+}
+
 std::string CompilerLibrary(const curfew_options& options) {
   if (options.jit_library != nullptr) return options.jit_library;
   Dl_info here{};
@@ -42,49 +38,24 @@ std::string CompilerLibrary(const curfew_options& options) {
   return self.substr(0, self.rfind('/') + 1) + native::LibraryName;
 }
 
-Result<std::unique_ptr<module::DecisionEngine>> NativeFor(ByteView bytes,
-                                                          const curfew_options& options) {
-  CURFEW_TRY(const OwnedFd image, native::CompileNative(CompilerLibrary(options), bytes));
-  CURFEW_TRY(PolicyModule policy, PolicyModule::Load(bytes, options.generation));
-  auto engine = native::NativeEngine::Make(std::move(policy), image.get());
-  if (!engine) return std::move(engine).error();
-  return std::unique_ptr<module::DecisionEngine>(*std::move(engine));
-}
-
-Outcome ChooseEngine(const curfew_options& options, curfew_policy& policy) {
-  if (options.engine != CURFEW_ENGINE_INTERPRETER) {
-    auto native = NativeFor(policy.module, options);
-    if (native) {
-      policy.engine = *std::move(native);
-      return Ok();
-    }
-    if (options.engine == CURFEW_ENGINE_NATIVE) return std::move(native).error();
-    policy.why_not_native = native.error().message;
-  }
-  CURFEW_TRY(PolicyModule loaded, PolicyModule::Load(policy.module, options.generation));
-  policy.engine = std::make_unique<interpret::Interpreter>(std::move(loaded));
-  return Ok();
-}
-
-Result<std::unique_ptr<curfew_policy>> Open(ByteView bytes, const curfew_options& options) {
+Result<std::shared_ptr<curfew_policy>> Open(ByteView bundle, const curfew_options& options,
+                                            std::uint64_t generation) {
   CURFEW_TRY(const std::vector<Ed25519PublicKey> trusted, TrustedBy(options));
-  CURFEW_TRY(module::Bundle bundle, module::ReadBundle(bytes, trusted));
-  auto policy = std::make_unique<curfew_policy>();
-  policy->module = std::move(bundle.content.module);
-  CURFEW_TRY_VOID(ChooseEngine(options, *policy));
-  const PolicyModule& loaded = policy->engine->module();
-  if (loaded.manifest().policy != bundle.content.policy) {
+  CURFEW_TRY(module::Bundle read, module::ReadBundle(bundle, trusted));
+  Bytes module = std::move(read.content.module);
+  CURFEW_TRY(module::PolicyModule loaded, module::PolicyModule::Load(module, generation));
+  if (loaded.manifest().policy != read.content.policy) {
     return Failure(FailureCode::Tampered, "the bundle's manifest is of another policy set");
   }
-  policy->digest = ToString(loaded.manifest().policy);
-  for (const schema::ActionInfo& info : schema::Actions()) {
-    policy->facts[static_cast<std::size_t>(info.action)] =
-        module::FactsOf(info.action, loaded.declared());
-  }
-  return policy;
+  return std::make_shared<curfew_policy>(std::move(module), std::move(loaded));
 }
 
-}  // namespace
+Outcome MakeNative(const std::string& compiler, curfew_policy& policy) {
+  const Result<OwnedFd> image = native::CompileNative(compiler, policy.bytes());
+  Outcome made = image ? policy.BecomeNative(image->get()) : Outcome(image.error());
+  if (!made) policy.StayInterpreted(made.error().message);
+  return made;
+}
 
 curfew_status StatusOf(FailureCode code) {
   switch (code) {
@@ -138,24 +109,34 @@ curfew_status curfew_policy_open(const void* bundle, size_t size, const curfew_o
     if (known.engine > CURFEW_ENGINE_INTERPRETER) {
       return Fail(error, CURFEW_INVALID_ARGUMENT, "there is no such engine");
     }
-    auto opened = curfew::embed::Open({static_cast<const std::uint8_t*>(bundle), size}, known);
+    const curfew::ByteView bytes(static_cast<const std::uint8_t*>(bundle), size);
+    auto opened = curfew::embed::Open(bytes, known, known.generation);
     if (!opened) return Fail(error, opened.error());
-    *policy = (*std::move(opened)).release();
+    const std::shared_ptr<curfew_policy> made = *std::move(opened);
+    if (known.engine != CURFEW_ENGINE_INTERPRETER) {
+      const auto native = curfew::embed::MakeNative(curfew::embed::CompilerLibrary(known), *made);
+      if (!native && known.engine == CURFEW_ENGINE_NATIVE) return Fail(error, native.error());
+    }
+    made->opened = made;
+    *policy = made.get();
     return CURFEW_OK;
   });
 }
 
-void curfew_policy_free(curfew_policy* policy) { delete policy; }
+void curfew_policy_free(curfew_policy* policy) {
+  // Outlives what it is a part of.
+  if (policy != nullptr) const auto last = std::move(policy->opened);
+}
 
 const char* curfew_policy_digest(const curfew_policy* policy) {
-  return policy == nullptr ? "" : policy->digest.c_str();
+  return policy == nullptr ? "" : policy->digest().c_str();
 }
 const char* curfew_policy_engine(const curfew_policy* policy) {
   // A kind is a literal, so that a zero byte ends it.
-  return policy == nullptr ? "" : policy->engine->kind().data();
+  return policy == nullptr ? "" : policy->engine().kind().data();
 }
 const char* curfew_policy_why_not_native(const curfew_policy* policy) {
-  return policy == nullptr ? "" : policy->why_not_native.c_str();
+  return policy == nullptr ? "" : policy->why_not_native().data();
 }
 
 }  // extern "C"

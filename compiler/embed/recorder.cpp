@@ -8,9 +8,12 @@
 // The name is that of the C header.
 struct curfew_recorder {
   curfew_recorder(const curfew_policy& of, std::size_t bytes, curfew::record::WhenFull when_full)
-      : policy(&of), facts(of.engine->module()), ring(bytes, when_full), writer(ring) {}
+      : policy(curfew::embed::SharedWith(of)),
+        facts(of.policy()),
+        ring(bytes, when_full),
+        writer(ring) {}
 
-  const curfew_policy* policy;
+  std::shared_ptr<const curfew_policy> policy;
   curfew::record::RecordedFacts facts;  // of the policy
   curfew::record::ByteRing ring;
   curfew::record::RecordWriter writer;
@@ -51,15 +54,15 @@ curfew_status curfew_recorder_use(curfew_recorder* recorder, const curfew_policy
     if (recorder == nullptr || policy == nullptr) {
       return Fail(error, CURFEW_INVALID_ARGUMENT, "the recorder or the policy is NULL");
     }
-    recorder->facts = record::RecordedFacts(policy->engine->module());
-    recorder->policy = policy;
+    recorder->facts = record::RecordedFacts(policy->policy());
+    recorder->policy = SharedWith(*policy);
     return CURFEW_OK;
   });
 }
 
 curfew_status curfew_decide_recorded(curfew_recorder* recorder, const curfew_policy* policy,
                                      const curfew_request* request, curfew_verdict* verdict) {
-  const bool is_its_own = recorder != nullptr && recorder->policy == policy;
+  const bool is_its_own = recorder != nullptr && recorder->policy.get() == policy;
   // Without a recorder of the policy nothing is decided: the verdict denies.
   const curfew_status status = curfew_decide(is_its_own ? policy : nullptr, request, verdict);
   if (status != CURFEW_OK) return status;

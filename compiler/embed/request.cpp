@@ -136,7 +136,7 @@ curfew_status curfew_request_new(const curfew_policy* policy, curfew_action acti
                   "a policy, an action of it and a stage are needed; only egress has stages");
     }
     *request = new curfew_request{
-        policy,
+        SharedWith(*policy),
         {module::Request(static_cast<Action>(action), static_cast<schema::Stage>(stage)),
          std::nullopt},
         {}};
@@ -160,15 +160,16 @@ curfew_status curfew_request_read(const curfew_policy* policy, const char* json,
       return Fail(error, CURFEW_INVALID_ARGUMENT, "the policy, the text or the place is NULL");
     }
     *request = nullptr;
-    auto decoding = module::DecodeRequestText({json, size}, policy->engine->module().declared(),
+    auto decoding = module::DecodeRequestText({json, size}, policy->policy().declared(),
                                               module::StatedBy::Author);
     if (!decoding) return Fail(error, decoding.error());
     if (!*decoding) {
       const module::RequestProblem& first = decoding->problems.front();
       return Fail(error, CURFEW_INVALID_VALUE, fmt::format("{}: {}", first.pointer, first.message));
     }
-    *request = new curfew_request{
-        policy, {decoding->decoded->request, std::nullopt}, std::move(decoding->decoded->arena)};
+    *request = new curfew_request{SharedWith(*policy),
+                                  {decoding->decoded->request, std::nullopt},
+                                  std::move(decoding->decoded->arena)};
     return CURFEW_OK;
   });
 }
@@ -261,7 +262,7 @@ void curfew_request_set_now(curfew_request* request, int64_t milliseconds_since_
 curfew_status curfew_request_prepare(curfew_request* request, curfew_error* error) {
   return Guard(error, [&]() -> curfew_status {
     if (request == nullptr) return Fail(error, CURFEW_INVALID_ARGUMENT, "the request is NULL");
-    request->request = request->policy->engine->Prepare(request->request.request());
+    request->request = request->policy->engine().Prepare(request->request.request());
     return CURFEW_OK;
   });
 }

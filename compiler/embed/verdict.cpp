@@ -45,11 +45,11 @@ curfew_status curfew_decide(const curfew_policy* policy, const curfew_request* r
   if (verdict == nullptr) return CURFEW_INVALID_ARGUMENT;
   Forget(*verdict);
   // Slots of declared facts are those of one policy only.
-  if (policy == nullptr || request == nullptr || request->policy != policy) {
+  if (policy == nullptr || request == nullptr || request->policy.get() != policy) {
     return CURFEW_INVALID_ARGUMENT;
   }
   return Guard(nullptr, [&] {
-    policy->engine->DecidePrepared(request->request, verdict->room.verdict);
+    policy->engine().DecidePrepared(request->request, verdict->room.verdict);
     verdict->action = request->request.request().action();
     verdict->policy = policy;
     return CURFEW_OK;
@@ -95,7 +95,7 @@ curfew_text curfew_verdict_class(const curfew_verdict* verdict) {
       verdict->room.verdict.class_index == module::NoClass) {
     return {"", 0};
   }
-  return TextOf(verdict->policy->engine->module().class_name(verdict->room.verdict.class_index));
+  return TextOf(verdict->policy->policy().class_name(verdict->room.verdict.class_index));
 }
 
 size_t curfew_verdict_reason_count(const curfew_verdict* verdict, curfew_reason_kind kind) {
@@ -110,7 +110,7 @@ curfew_status curfew_verdict_reason(const curfew_verdict* verdict, curfew_reason
     return CURFEW_INVALID_ARGUMENT;
   }
   const module::RuleInfo rule =
-      verdict->policy->engine->module().rule(ListOf(*verdict, kind)->written()[index]);
+      verdict->policy->policy().rule(ListOf(*verdict, kind)->written()[index]);
   *reason = {TextOf(rule.id), TextOf(rule.message), TextOf(rule.file), rule.line, rule.column};
   return CURFEW_OK;
 }
