@@ -119,6 +119,19 @@ Outcome Initialise(Database& database) {
   return database.Execute(fmt::format("PRAGMA user_version={}", SchemaVersion).c_str());
 }
 
+// In WAL a reader never waits for a writer, and a plain commit does not wait for the disk. The
+// first opener's switch asks for the whole file; where another one is about to switch too, SQLite
+// says at once that it is busy instead of waiting, since each would wait for the other.
+Outcome UseWal(Database& database, int busy_ms) {
+  constexpr int kPauseMs = 5;
+  for (int waited_ms = 0;; waited_ms += kPauseMs) {
+    Outcome outcome = database.Execute("PRAGMA journal_mode=WAL;");
+    if (outcome || outcome.error().code != FailureCode::Busy || waited_ms >= busy_ms)
+      return outcome;
+    sqlite3_sleep(kPauseMs);
+  }
+}
+
 }  // namespace
 
 std::string_view NameOf(StepPhase phase) {
@@ -151,8 +164,8 @@ Result<Store> Store::Open(const std::string& path, int busy_ms) {
   // Reading the header first: a file that is none of ours is left as it is.
   CURFEW_TRY(const std::int64_t application, opened.Number("PRAGMA application_id"));
   if (application != 0 && application != ApplicationId) return Initialise(opened).error();
-  // In WAL a reader never waits for a writer, and a plain commit does not wait for the disk.
-  CURFEW_TRY_VOID(opened.Execute("PRAGMA journal_mode=WAL; PRAGMA foreign_keys=ON;"));
+  CURFEW_TRY_VOID(UseWal(opened, busy_ms));
+  CURFEW_TRY_VOID(opened.Execute("PRAGMA foreign_keys=ON;"));
   CURFEW_TRY_VOID(store.Write([&] { return Initialise(opened); }, false));
   return store;
 }
