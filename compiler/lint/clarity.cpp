@@ -1,6 +1,7 @@
 #include "compiler/lint/condition.h"
 #include "compiler/lint/rule.h"
 #include "compiler/lint/scripts.h"
+#include "compiler/lint/unfound_rules.h"
 #include "compiler/syntax/token_list.h"
 #include "compiler/values/quantity.h"
 
@@ -518,6 +519,38 @@ void FindLargerUnit(const Subject& subject, diagnostics::Sink& sink) {
   });
 }
 
+// ---- Rules that every request is asked ----------------------------------------------------------
+
+// By id: where it stands.
+std::map<std::string_view, source::Span> SpansOf(const model::PolicyModel& model) {
+  std::map<std::string_view, source::Span> spans;
+  const auto add = [&](const auto& rules) {
+    for (const auto& rule : rules) spans.try_emplace(rule.id, rule.span);
+  };
+  add(model.rules);
+  for (const model::Class& of : model.classes) add(of.network.rules);
+  if (model.floor) add(model.floor->network.rules);
+  return spans;
+}
+
+// Once for an action, in the class where it costs most: other classes mostly inherit the rules.
+void FindUnfound(const Subject& subject, diagnostics::Sink& sink) {
+  if (subject.model == nullptr || subject.code == nullptr) return;
+  const auto spans = SpansOf(*subject.model);
+  std::map<schema::Action, UnfoundRules> worst;
+  for (UnfoundRules& found : FindUnfoundRules(*subject.code)) {
+    std::erase_if(found.ids, [&](std::string_view id) { return !spans.contains(id); });
+    UnfoundRules& most = worst.try_emplace(found.action).first->second;
+    if (found.ids.size() > most.ids.size()) most = std::move(found);
+  }
+  for (const auto& [action, found] : worst) {
+    if (found.ids.size() <= UnfoundRulesMax) continue;
+    const auto count = static_cast<diagnostics::Number>(found.ids.size());
+    sink.Report(spans.at(found.ids.front()), diag::RuleUnfound, count - 1,
+                std::string(schema::WordOf(action)), std::string(found.class_name), count);
+  }
+}
+
 constexpr Rule kRules[] = {
     {diag::NoReason.code, Category::Clarity, "a deny without a reason", FindNoReason},
     {diag::NoLabel.code, Category::Clarity, "a rule without a name", FindNoLabel},
@@ -549,6 +582,8 @@ constexpr Rule kRules[] = {
      FindRepeatedTestName},
     {diag::Lookalike.code, Category::Clarity, "a text of letters that pass for others",
      FindLookalike},
+    {diag::RuleUnfound.code, Category::Clarity, "many rules that every request is asked",
+     FindUnfound},
 };
 
 }  // namespace

@@ -77,7 +77,7 @@ bool IsSaid(const diagnostics::Sink& found, const diagnostics::Diagnostic& proof
 void Lint(std::span<const syntax::Ast> files, const source::SourceMap& sources,
           const model::PolicyModel* model, const Options& options, diagnostics::Sink& sink) {
   const PolicyTree tree = ReadTrees(files);
-  const Subject subject{tree, sources, model, options.now_ms, options.first_part};
+  const Subject subject{tree, sources, model, options.code, options.now_ms, options.first_part};
   diagnostics::Sink found(FindingsMax);
   for (const diagnostics::Diagnostic& warning : options.warnings) {
     if (!IsProof(warning)) found.Keep(warning);

@@ -20,6 +20,8 @@ struct Options {
   // What the checker warned of, and what was proven of rules: findings like others, that can be
   // suppressed. Of one rule a proof says nothing that a comparison has said already.
   std::span<const diagnostics::Diagnostic> warnings;
+  // What the set was lowered to; without it nothing is said of what its rules cost.
+  const module::Tables* code = nullptr;
 };
 
 // `files` are the trees of a set that parses, `model` what the checker made of it, or null where it

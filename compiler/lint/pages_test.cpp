@@ -87,11 +87,13 @@ Found FindingsOf(const std::string& example) {
   const auto code = lower::Lower(model, sources);
   REQUIRE(code);
   prove::CheckUses(model, ir::Encode(*code), prove::LibraryBesideProgram(), sink);
+  const module::Tables tables = ir::View(*code);
   diagnostics::Sink findings;
   Lint(trees, sources, &model,
        {.now_ms = *values::ParseTime("2026-11-30T00:00:00Z"),
         .category = {},
-        .warnings = sink.diagnostics()},
+        .warnings = sink.diagnostics(),
+        .code = &tables},
        findings);
   Found found;
   found.text = RenderText(findings, sources);

@@ -6,6 +6,7 @@
 #include "compiler/diagnostics/sink.h"
 #include "compiler/lint/policy_tree.h"
 #include "compiler/model/policy_model.h"
+#include "compiler/module/tables.h"
 #include "compiler/source/source.h"
 
 #include <array>
@@ -26,6 +27,7 @@ struct Subject {
   const source::SourceMap& sources;
   // Null for a set that the checker refuses: rules that read types then find nothing.
   const model::PolicyModel* model = nullptr;
+  const module::Tables* code = nullptr;  // lint::Options
   std::int64_t now_ms = 0;
   source::FileId first_part = source::Span::Nowhere;  // lint::Options
 };

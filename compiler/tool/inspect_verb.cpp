@@ -1,4 +1,6 @@
 #include "compiler/inspect/class_table.h"
+#include "compiler/inspect/search_cost.h"
+#include "compiler/module/index_cost.h"
 #include "compiler/module/policy_module.h"
 #include "compiler/tool/policy_option.h"
 #include "compiler/tool/result_verb.h"
@@ -82,6 +84,9 @@ class InspectVerb : public ResultVerb {
                   ? fmt::format("signed    by {}\n", ToString(Sha256(*inspected.signer)))
                   : "signed    no\n";
     }
+    text += fmt::format("index     {} bytes; a decision looks at what its facts lead to\n",
+                        module::IndexBytes(policy.tables()));
+    text += RenderText(inspect::SearchCostsOf(policy));
     for (const inspect::ClassTable& table : inspect::TablesOf(policy)) {
       if (IsWanted(table.name)) text += "\n" + RenderText(table);
     }
@@ -109,6 +114,10 @@ class InspectVerb : public ResultVerb {
       json["signed_by"] =
           inspected.signer ? Json(ToString(Sha256(*inspected.signer))) : Json(nullptr);
     }
+    json["index"] = {{"bytes", module::IndexBytes(policy.tables())}, {"actions", Json::array()}};
+    for (const inspect::SearchCost& cost : inspect::SearchCostsOf(policy)) {
+      json["index"]["actions"].push_back(JsonOf(cost));
+    }
     json["classes"] = Json::array();
     for (const inspect::ClassTable& table : inspect::TablesOf(policy)) {
       if (!IsWanted(table.name)) continue;
@@ -121,6 +130,24 @@ class InspectVerb : public ResultVerb {
       json["classes"].push_back({{"class", table.name}, {"planes", std::move(planes)}});
     }
     return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  }
+
+  static Json JsonOf(const std::vector<inspect::FoundRules>& found) {
+    Json json = Json::array();
+    for (const auto& [fact, rules] : found) json.push_back({{"fact", fact}, {"rules", rules}});
+    return json;
+  }
+
+  static Json JsonOf(const inspect::SearchCost& cost) {
+    Json json = {{"action", cost.action},
+                 {"class", cost.class_name},
+                 {"found", JsonOf(cost.found)},
+                 {"on_every_request", cost.always}};
+    if (cost.action == schema::WordOf(schema::Action::Create)) {
+      json["classes_found"] = JsonOf(cost.classes_found);
+      json["classes_on_every_request"] = cost.classes_always;
+    }
+    return json;
   }
 
   static Json JsonOf(const inspect::PlaneRow& row) {

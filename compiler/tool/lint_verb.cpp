@@ -1,6 +1,7 @@
 #include "compiler/base/text.h"
 #include "compiler/diagnostics/render.h"
 #include "compiler/lint/lint.h"
+#include "compiler/module/policy_module.h"
 #include "compiler/prove/check_uses.h"
 #include "compiler/prove/prover.h"
 #include "compiler/tool/asked_request.h"
@@ -11,6 +12,7 @@
 #include "compiler/tool/verbs.h"
 
 #include <charconv>
+#include <optional>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -86,11 +88,21 @@ class LintVerb : public Verb {
       if (!made->module.empty() && (!category || *category == lint::Category::Correctness)) {
         prove::CheckUses(*made->model, made->module, prove::LibraryBesideProgram(), warnings);
       }
+      std::optional<module::PolicyModule> code;
+      if (!made->module.empty()) {
+        auto loaded = module::PolicyModule::Load(made->module, 1);
+        if (!loaded) {
+          console.Complain(loaded.error().message);
+          return ExitStatusOf(loaded.error().code);
+        }
+        code = *std::move(loaded);
+      }
       lint::Lint(made->files, made->sources, &*made->model,
                  {.now_ms = *now_ms,
                   .category = category,
                   .first_part = made->first_named,
-                  .warnings = warnings.diagnostics()},
+                  .warnings = warnings.diagnostics(),
+                  .code = code ? &code->tables() : nullptr},
                  found);
     } else {
       for (const diagnostics::Diagnostic& mistake : made->diagnostics.diagnostics()) {

@@ -149,11 +149,13 @@ Printed LintSet(const source::SourceMap& sources) {
   const auto code = lower::Lower(model, sources);
   if (!code) return {code.error().message + "\n", true};
   prove::CheckUses(model, ir::Encode(*code), prove::LibraryBesideProgram(), sink);
+  const module::Tables tables = ir::View(*code);
   diagnostics::Sink findings;
   lint::Lint(trees, sources, &model,
              {.now_ms = *values::ParseTime("2026-11-30T00:00:00Z"),
               .category = {},
-              .warnings = sink.diagnostics()},
+              .warnings = sink.diagnostics(),
+              .code = &tables},
              findings);
   return {RenderText(findings, sources), !findings.diagnostics().empty()};
 }
